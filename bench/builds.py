@@ -67,7 +67,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """Judge like `Comparison.verdict`, at the first look with all arms precise, else the last."""
+    """Judge as `BuildComparison` does, at the first look with all arms precise, else the last."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):

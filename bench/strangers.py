@@ -29,10 +29,9 @@ from estimates.summary import summarize
 from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
-from pipeline.collection.weights import names_of
+from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.load import AcceptedSubmission, load
-from pipeline.data.same_weights import renamed, renamed_text
-from pipeline.intake.claims import claim_findings
+from pipeline.intake.conflicts import claim_findings
 from pipeline.site.pages import feeds, strips
 from schemas import contract
 from schemas.submission import Origin, Submission, Trial

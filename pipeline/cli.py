@@ -7,7 +7,7 @@ import orjson
 import typer
 
 from pipeline.collection.discover import named, require_writable
-from pipeline.collection.validate import findings_of
+from pipeline.collection.validation import findings_of
 from pipeline.errors import MissingFileError, PipelineError, ending
 from pipeline.intake.cli import gate_command
 from pipeline.site.addresses import site_address

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.collection.discover import Source
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import findings_of
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, published
 from schemas.posted import UnreadableTextError
 
@@ -49,7 +49,7 @@ def _problems(name: str, data: bytes) -> list[str]:
         path = Path(place) / name
         path.write_bytes(data)
         source = Source(path=path, kind="published", place="corpus")
-        return [f"{each.path}: {each.message}" for each in validate([source]).findings]
+        return [f"{each.path}: {each.message}" for each in findings_of([source])]
 
 
 def _prompt(name: str) -> str:

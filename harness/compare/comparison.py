@@ -118,7 +118,7 @@ class ArmChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class BuildComparison:
     """Two builds, compared arm by arm.
 
     `level` is the confidence level of each interval, `confidence` that of all of them together.
@@ -196,12 +196,14 @@ def tests_of(arms: int, speculating: int) -> int:
     return 3 * arms + speculating
 
 
-def compare(base: Submission, head: Submission, *, fail_below: float = FAIL_BELOW) -> Comparison:
+def compare(
+    base: Submission, head: Submission, *, fail_below: float = FAIL_BELOW
+) -> BuildComparison:
     """Compare every arm of `base` with the arm that has the same id in `head`."""
     speculating = sum(arm.role == "speculation" for arm in base.arms)
     level = level_of(tests_of(len(base.arms), speculating))
     judged = _Judge(base=base, head=head, level=level, fail_below=fail_below)
-    return Comparison(
+    return BuildComparison(
         base=identify(base).engine_build,
         head=identify(head).engine_build,
         fail_below=fail_below,

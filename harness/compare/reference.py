@@ -1,4 +1,4 @@
-"""Check tokens per round by task against a reference that an earlier build wrote.
+"""`compare --reference`: check tokens per round by task against what an earlier build wrote.
 
 Greedy answers and their drafts do not depend on the machine's load, so the check needs no idle
 machine. A prompt whose answer differs from the reference, for example because a near-tie is decided
@@ -8,19 +8,41 @@ agree.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Literal
+
+import msgspec
+import typer
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.distributions import t_quantile
 from estimates.identity import identify
-from estimates.model import Interval
-from harness.compare.comparison import level_of
+from estimates.model import Interval, Summary
+from harness import console
+from harness.compare.comparison import ERROR_RATE, level_of
+from harness.compare.report import signed
+from harness.errors import (
+    INVALID_ANSWERS,
+    NO,
+    NOT_MEASURED,
+    BadInputError,
+    MachineError,
+    unreadable,
+)
+from harness.files import written
+from harness.run import run_command
+from harness.run.request import RunRequest
+from harness.run.time_limit import JointEnd
+from schemas.codec import encode
 from schemas.submission import Submission, Trial
+from schemas.vocabulary import say
 
 FAIL_BELOW = 0.95
+_CODES = {"lower": NO, "not-compared": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
+_LARGEST = 1_000_000
 Standing = Literal["lower", "higher", "no-difference", "not-compared"]
 
 
@@ -71,8 +93,99 @@ class TaskCheck:
     prompt: str | None = None
 
 
+def check_run(
+    request: RunRequest,
+    reference: Reference | None,
+    path: Path,
+    bound: float | None,
+    markdown: Path | None,
+    *,
+    budget_s: float,
+) -> None:
+    """Measure a single build; check it against the reference, or write one if none exists."""
+    whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
+    measured, _ = run_command.measured_interleaved(request, whole_block)
+    (engine,) = measured.values()
+    now = reference_of(engine.submission)
+    if reference is None:
+        with written(path) as part:
+            part.write_bytes(msgspec.json.format(msgspec.json.encode(now), indent=1) + b"\n")
+        checks: Sequence[TaskCheck] = ()
+        verdict = "written"
+        lines = [f"Reference written: {path}. The next run is checked against it."]
+    else:
+        if apart := mismatch(reference, now):
+            raise BadInputError(f"{path}: {apart}; name another file to write a new reference")
+        checks = check(reference, now, bound or FAIL_BELOW)
+        verdict = _verdict(engine.summary, checks)
+        lines = [*_lines(reference.engine, now.engine, checks, verdict)]
+    if markdown is not None:
+        with written(markdown) as part:
+            part.write_text("\n".join(["### Tokens per round", "", *lines, ""]), "utf-8")
+    if request.result.json:
+        figures = {"confidence": 1 - ERROR_RATE, "tasks": encode(checks)}
+        console.print_json({"verdict": verdict, **figures})
+    else:
+        console.print_lines(lines)
+    if code := _CODES.get(verdict, 0):
+        raise typer.Exit(code)
+
+
+def read(path: Path) -> Reference | None:
+    """Read the reference; `None` without a file. Raises `BadInputError` if it is unreadable."""
+    if not path.exists():
+        return None
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_LARGEST), type=Reference)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except msgspec.DecodeError as error:
+        raise BadInputError(
+            f"{path} is not a reference of this version ({error}); name another file with "
+            "--reference (if that file does not exist, a new reference is written to it)"
+        ) from error
+
+
+def _verdict(summary: Summary, checks: Sequence[TaskCheck]) -> str:
+    if any(flag.name == "invalid-answers" for flag in summary.flags):
+        return "invalid-answers"
+    found = {each.standing for each in checks}
+    decisive = (each for each in ("lower", "higher", "no-difference") if each in found)
+    return next(decisive, "not-compared")
+
+
+def _lines(base: str, head: str, checks: Sequence[TaskCheck], verdict: str) -> Iterator[str]:
+    """Yield the verdict, and a table that is readable both in a terminal and in Markdown."""
+    lower = [
+        f"{c.arm} on {c.task} (largest loss on {c.prompt})" for c in checks if c.standing == "lower"
+    ]
+    yield {
+        "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",
+        "higher": "No loss, and more tokens per round than the reference.",
+        "no-difference": f"No difference in {say.count(len(checks), 'task')}.",
+        "not-compared": "Not compared: nearly every answer differs from the reference's.",
+        "invalid-answers": (
+            "Invalid answers: speculation breaks JSON or tool calls, or causes loops."
+        ),
+    }[verdict]
+    yield ""
+    yield f"Reference: {base}. Head: {head}. {say.percent(1 - ERROR_RATE)} confidence."
+    yield ""
+    yield "| Method | Task | Reference → head | Change | Verdict |"
+    yield "| --- | --- | --- | --- | --- |"
+    for each in checks:
+        values = change = ""
+        if each.reference and each.measured:
+            values = f"{say.number(each.reference, 2)} → {say.number(each.measured, 2)}"
+            change = signed(each.measured / each.reference, each.interval)
+        left = f", {say.count(each.left_out, 'changed answer')} left out" if each.left_out else ""
+        standing = each.standing.replace("-", " ")
+        yield f"| `{each.arm}` | {each.task} | {values} | {change} | {standing}{left} |"
+
+
 def reference_of(submission: Submission) -> Reference:
-    """Make a reference from a run. Raises `ValueError` if rounds or answers are unknown."""
+    """Make a reference from a run. Raises `MachineError` if rounds or answers are unknown."""
     return Reference(
         engine=identify(submission).engine_build,
         target=f"{submission.target.name} {submission.target.quantisation}",
@@ -168,7 +281,7 @@ def _prompt(trials: Sequence[Trial]) -> _PromptReference:
     texts = {each.output_sha256 or each.text_sha256 or "" for each in trials}
     per_round = tokens_per_round(trials)
     if per_round is None or "" in texts:
-        raise ValueError("the engine does not report its rounds, or returns no text to compare")
+        raise MachineError("the engine does not report its rounds, or returns no text to compare")
     return _PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
 
 

@@ -11,7 +11,7 @@ from harness.compare.comparison import (
     FEWEST_BLOCKS,
     WIDE,
     ArmChange,
-    Comparison,
+    BuildComparison,
     Direction,
     Outputs,
 )
@@ -40,7 +40,7 @@ _LEGEND = (
 )
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: BuildComparison) -> str:
     match comparison.verdict:
         case "invalid-answers":
             return f"Invalid answers with head: {_faults(comparison)}."
@@ -59,14 +59,14 @@ def headline(comparison: Comparison) -> str:
             return f"No difference: no arm changed clearly, and a change of {excluded} is excluded."
 
 
-def legend(found: Comparison) -> str:
+def legend(found: BuildComparison) -> str:
     """Explain the columns and the confidence of the verdict."""
     return _LEGEND.format(
         confidence=say.percent(found.confidence), bound=say.percent(found.fail_below - 1, 1)
     )
 
 
-def lines(found: Comparison) -> Iterator[str]:
+def lines(found: BuildComparison) -> Iterator[str]:
     """Yield the comparison as lines for the terminal, the verdict first."""
     yield from wrap(headline(found), _WIDTH)
     yield f"base  {found.base}"
@@ -81,7 +81,7 @@ def lines(found: Comparison) -> Iterator[str]:
     yield from wrap(legend(found), _WIDTH)
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: BuildComparison) -> str:
     """Return the comparison as a Markdown comment for a pull request."""
     base, head = (_UNSAFE.sub("", name) for name in (comparison.base, comparison.head))
     table = [
@@ -109,7 +109,7 @@ def markdown(comparison: Comparison) -> str:
     )
 
 
-def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
+def _list(found: BuildComparison, direction: Literal["faster", "slower"]) -> str:
     """List the arms in which head is faster, or those in which it is slower, with each change."""
     listed = []
     for arm in found.arms:
@@ -119,7 +119,7 @@ def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
     return say.listed(listed)
 
 
-def _faults(found: Comparison) -> str:
+def _faults(found: BuildComparison) -> str:
     return say.listed(
         [
             f"{each.faulty} of {each.answers} answers of {arm.arm} (base: {each.base_faulty} of "

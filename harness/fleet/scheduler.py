@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 import dask
-from distributed import Client, Scheduler, SpecCluster, as_completed
+from distributed import Client, Future, Scheduler, SpecCluster, as_completed
 from distributed.security import Security
 
 from harness.console import say
@@ -13,51 +14,49 @@ from harness.errors import MachineError
 from harness.files import written
 from harness.fleet import worker
 from harness.fleet.matrix import MatrixRun
-from harness.fleet.options import FleetOptions
 from harness.fleet.owned_device import OwnedDevice
 
 
 async def measure(
-    runs: Sequence[MatrixRun], devices: Sequence[OwnedDevice], options: FleetOptions, key: Security
+    runs: Sequence[MatrixRun],
+    devices: Sequence[OwnedDevice],
+    address: str,
+    key: Security,
+    output: Path,
 ) -> dict[str, str]:
     """Measure runs on local devices and on workers that connect; return the failures by run.
 
-    Raises `MachineError` if the address cannot be used.
+    Results are written to the folder `output`. Raises `MachineError` if the address cannot be used.
     """
     dask.config.set(worker.CONFIG)
-    cluster = _cluster(devices, options.listen, key)
+    cluster = _cluster(devices, address, key)
     try:
         await cluster
     except (OSError, RuntimeError, ValueError) as error:
         raise MachineError(
-            f"{options.listen} cannot be used ({error}); choose another --listen address"
+            f"{address} cannot be used ({error}); choose another --listen address"
         ) from error
     failed: dict[str, str] = {}
     async with cluster, Client(cluster, asynchronous=True) as client:
         client.subscribe_topic(worker.PROGRESS, lambda event: say(event[1]))
         waiting = asyncio.create_task(_report_waiting(cluster.scheduler))
-        futures = [
-            client.submit(
-                worker.measure,
-                run,
-                key=("run", run.id),
-                resources=run.needs,
-                retries=run.attempts - 1,
-            )
-            for run in runs
-        ]
-        async for future in as_completed(futures):
+        async for future in as_completed([_submitted(client, run) for run in runs]):
             name = future.key[1]
             found = await future.exception() or await future
             if not isinstance(found, str):
                 failed[name] = str(found)
                 say(f"{name} failed: {found}")
                 continue
-            with written(options.output / f"{name}.json") as part:
+            with written(output / f"{name}.json") as part:
                 part.write_text(found, "utf-8")
             say(f"{name} is done.")
         waiting.cancel()
     return failed
+
+
+def _submitted(client: Client, run: MatrixRun) -> Future:
+    more = {"key": ("run", run.id), "resources": run.needs, "retries": run.attempts - 1}
+    return client.submit(worker.measure, run, **more)
 
 
 def _cluster(devices: Sequence[OwnedDevice], address: str, key: Security) -> SpecCluster:

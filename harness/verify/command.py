@@ -1,29 +1,79 @@
 """`draftmap verify`: check whether a result's answers and counters fit its weights."""
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import SystemRandom
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from harness import console
+from harness.campaign import suite as suites
+from harness.campaign.options import Options
 from harness.command_options import offers_fields
 from harness.errors import NO, NOT_MEASURED, BadInputError
 from harness.files import result_bytes
-from harness.verify.options import VerifyOptions
+from harness.options import comma_separated, option
+from harness.run.chosen_engine import EngineOptions
 from harness.verify.verification import repeat, require_same_weights, verdict
 from schemas.codec import encode
 from schemas.contract import read
-from schemas.submission import Submission
-from schemas.vocabulary import RUNNERS
+from schemas.submission import Axes, Model, Submission
+from schemas.vocabulary import RUNNERS, WEIGHTS
 
+PROMPTS = 2
+# Server arguments are not repeated: the file's author could pass any argument to this machine.
+_AXES = [each.name for each in fields(Axes) if each.name != "server_arguments"]
 _WORDS = {
     "agrees": "Agrees: answers and rounds match these weights.",
     "differs": "Differs: answers or rounds do not match these weights.",
     "not-comparable": "Not comparable: the local engine renders the prompts differently.",
 }
 _CODES = {"agrees": 0, "differs": NO, "not-comparable": NOT_MEASURED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions(EngineOptions):
+    """The weights, and the prompts to repeat."""
+
+    target: str | None = option(
+        (
+            "The target's weights: a GGUF file or a model name. Default: the weights that match "
+            "the digest in the file."
+        ),
+        short="-m", metavar="MODEL", panel="Models", usual=True,
+    )  # fmt: skip
+    drafts: tuple[str, ...] = option(
+        "The weights of a draft; repeat the option for each draft in the file, in the same order.",
+        name="draft", short="-md", metavar="DRAFT", panel="Models", default=(), usual=True,
+    )  # fmt: skip
+    prompts: tuple[str, ...] = option(
+        f"Ids of the prompts to repeat. Default: {PROMPTS} random prompts.",
+        metavar="PROMPTS", parse=comma_separated, default=(), usual=True,
+    )  # fmt: skip
+
+    def campaign_options(self, submission: Submission) -> Options:
+        """Return the options of a run that repeats the result, or raise `BadInputError`."""
+        settings = submission.settings
+        methods = [arm.method for arm in submission.arms if arm.role == "speculation"]
+        _require_repeatable(submission, self.prompts)
+        ids = [each.id for each in submission.suite.prompts]
+        # The prompts are chosen unpredictably, so that nobody can prepare for them.
+        some = tuple(SystemRandom().sample(ids, min(PROMPTS, len(ids))))
+        return Options(
+            target=self.target or _weights(submission.target, "--target"),
+            drafts=self.drafts or tuple(_weights(each, "--draft") for each in submission.drafts),
+            methods=tuple(dict.fromkeys(structs.replace(each, draft=None) for each in methods)),
+            suite=_suite(submission),
+            prompts=self.prompts or some,
+            max_output_tokens=settings.max_output_tokens,
+            context_tokens=settings.context_tokens,
+            thinking=bool(settings.thinking),
+            blocks=1,
+            **{name: getattr(settings, name) for name in _AXES},
+        )
 
 
 @console.reports_errors
@@ -66,3 +116,42 @@ def verify(
     else:
         console.print_lines([_WORDS[said]])
     raise typer.Exit(_CODES[said])
+
+
+def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> None:
+    ids = [each.id for each in submission.suite.prompts]
+    if unknown := [each for each in prompts if each not in ids]:
+        raise BadInputError(
+            f"the result has no prompt {unknown[0]!r}; it has {', '.join(ids[:9])}, …"
+        )
+    if submission.settings.sampling != "greedy":
+        message = "its answers were sampled, so another run gives different answers"
+    elif not any(each.output_sha256 for each in submission.trials):
+        message = (
+            "it has no answer digests; imported results and results from some servers lack them"
+        )
+    elif submission.settings.context_depth_tokens is not None:
+        message = "its prompts were padded to a context depth, which this check cannot repeat"
+    else:
+        return
+    raise BadInputError(f"this result cannot be verified: {message}")
+
+
+def _weights(model: Model, flag: str) -> str:
+    known = WEIGHTS.get(model.sha256 or "")
+    if known is None:
+        raise BadInputError(
+            f"the weights of {model.name} {model.quantisation} are not among the known models; "
+            f"use {flag} to give the GGUF file (SHA-256 {model.sha256 or 'not stated'})"
+        )
+    return known.preset
+
+
+def _suite(submission: Submission) -> str:
+    own = submission.suite
+    for name in suites.known_ids():
+        if suites.load(name).sha256 == own.sha256:
+            return name
+    raise BadInputError(
+        f"the installed version does not contain the prompts of the suite {own.id} {own.version}"
+    )

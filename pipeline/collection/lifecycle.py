@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from pipeline.collection.validate import Found, Validated, contributor_of
+from pipeline.collection.validation import Found, Validated, contributor_of
 from schemas.finding import ROOT, Finding
 from schemas.submission import Submission
 

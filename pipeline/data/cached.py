@@ -13,7 +13,7 @@ from estimates.summary import summarize
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.plausibility.corpus import CorpusEntry
-from pipeline.collection.validate import Accepted, Found, checked, read_bytes
+from pipeline.collection.validation import Accepted, Found, checked, read_bytes
 from schemas.finding import Finding
 
 FILES_AT_ONCE = 16  # files that a process computes together
@@ -29,19 +29,18 @@ class CachedSubmission:
 
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
-) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
-    """The entries of accepted submissions, cached if possible, and the faults of refused files."""
+) -> dict[Source, CorpusEntry | Found]:
+    """The entries of accepted submissions, cached if possible, or the faults of refused files."""
     keys = {source: key_of(source) for source in sources}
-    found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
-    refused: dict[Source, Found] = {}
-    missing = [source for source in keys if source not in found]
+    known: dict[Source, CorpusEntry | Found] = {
+        source: _decoded(data).entry for source, key in keys.items() if (data := cache.get(key))
+    }
+    missing = [source for source in keys if source not in known]
     for source, result in zip(missing, _computed(missing, jobs), strict=True):
         if isinstance(result, bytes):
             cache.put(keys[source], result)
-            found[source] = _decoded(result).entry
-        else:
-            refused[source] = result
-    return found, refused
+        known[source] = _decoded(result).entry if isinstance(result, bytes) else result
+    return known
 
 
 def cached_submission(cache: Cache, source: Source) -> CachedSubmission:

@@ -14,16 +14,15 @@ from estimates.flags import in_order
 from estimates.model import Flag, Summary
 from estimates.verdicts import after_flags
 from pipeline.cache import Cache
-from pipeline.collection import validate
+from pipeline.collection import validation
 from pipeline.collection.discover import Source, discover
 from pipeline.collection.lifecycle import contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
-from pipeline.collection.weights import names_of
+from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import CachedSubmission, cached_submission, entries_of
 from pipeline.data.load import AcceptedSubmission, load
-from pipeline.data.same_weights import renamed, renamed_text
 from pipeline.errors import RejectedError
 
 _LOG = logging.getLogger(__name__)
@@ -60,27 +59,25 @@ def open_database(
 
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
-) -> tuple[Mapping[Source, CorpusEntry], validate.Validated]:
+) -> tuple[Mapping[Source, CorpusEntry], validation.Validated]:
     """Each submission's entry for comparisons, and all accepted files that contradict no other."""
     submissions = [source for source in sources if source.kind == "submission"]
-    entries, refused = entries_of(cache, submissions, jobs=jobs)
+    known = entries_of(cache, submissions, jobs=jobs)
 
-    def result(source: Source) -> validate.Accepted | validate.AcceptedText | validate.Found:
-        if source.kind != "submission":
-            return validate.checked(source)
-        if source in refused:
-            return refused[source]
-        each = entries[source]
-        return validate.Accepted(
-            source=source, submission=each.submission, digest=each.digest or ""
-        )
+    def result(source: Source) -> validation.Checked:
+        each = known.get(source) or validation.checked(source)
+        if isinstance(each, CorpusEntry):
+            digest = each.digest or ""
+            return validation.Accepted(source=source, submission=each.submission, digest=digest)
+        return each
 
-    return entries, _compatible(validate.combined((source, result(source)) for source in sources))
+    entries = {source: each for source, each in known.items() if isinstance(each, CorpusEntry)}
+    return entries, _compatible(validation.combined((each, result(each)) for each in sources))
 
 
 def _with_flags(
     cache: Cache,
-    submissions: Iterable[validate.Accepted],
+    submissions: Iterable[validation.Accepted],
     entries: Mapping[Source, CorpusEntry],
     flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
@@ -88,7 +85,7 @@ def _with_flags(
     for accepted in submissions:
         source = accepted.source
         cached, named = cached_submission(cache, source), entries[source]
-        text = validate.current_text(source.path.read_bytes())
+        text = validation.current_text(source.path.read_bytes())
         if named.submission != cached.entry.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
@@ -111,13 +108,13 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
     return msgspec.json.encode(replace(summary, flags=flags, estimates=estimates))
 
 
-def _compatible(files: validate.Validated) -> validate.Validated:
+def _compatible(files: validation.Validated) -> validation.Validated:
     """Leave out each file that contradicts another file, and log the contradiction.
 
     Two pull requests may both pass the gate and contradict each other once both are merged. Such a
     contradiction must not stop the build of all other results. Any other fault stops the build.
     """
-    if wrong := [each for each in files.findings if each.rule != validate.DUPLICATE]:
+    if wrong := [each for each in files.findings if each.rule != validation.DUPLICATE]:
         raise RejectedError(wrong)
     compatible, left_out = without_contradictions(files)
     for each in (*files.findings, *left_out):
@@ -125,7 +122,7 @@ def _compatible(files: validate.Validated) -> validate.Validated:
     return compatible
 
 
-def _counting(files: validate.Validated) -> list[Source]:
+def _counting(files: validation.Validated) -> list[Source]:
     """The submissions that count: previews, and those not superseded, withdrawn or quarantined."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
@@ -145,7 +142,7 @@ def _counting(files: validate.Validated) -> list[Source]:
     ]
 
 
-def _named_texts(files: validate.Validated) -> Iterator[tuple[str, str]]:
+def _named_texts(files: validation.Validated) -> Iterator[tuple[str, str]]:
     return ((entry.source.path.name, entry.text) for entry in files.lifecycle)
 
 
@@ -153,7 +150,7 @@ def _sources(path: Path) -> str | None:
     """The table of sources as JSON; `None` if the collection has no such table."""
     if not path.is_file():
         return None
-    document = validate.sources_document(path.read_bytes(), str(path))
+    document = validation.sources_document(path.read_bytes(), str(path))
     if isinstance(document, tuple):
         raise RejectedError(document)
     return orjson.dumps(document).decode()

@@ -6,7 +6,8 @@ parts replaces the table in each format.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,10 +17,39 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from estimates.model import ESTIMATOR
-from pipeline.data.datapackage import LICENCE, SPEEDUPS, ExportedFile, data_package
+from pipeline.data.aggregate import row_meaning
+from pipeline.data.column_meanings import description, keys, metrics, title
 from pipeline.data.formats import COMPACT, FORMATS, Format, as_json, as_parquet
-from pipeline.data.metrics import metrics
 
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+VERSION = "3.0.0"  # incremented when a name or a meaning changes
+LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
+MEDIA_TYPES = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
+# Programs read this table: its JSON is an object with the table's version, and the rows under the
+# table's name.
+SPEEDUPS = "speedups"
+# Table Schema's names of types, by the beginning of Arrow's names.
+KINDS = {
+    "int": "integer",
+    "double": "number",
+    "string": "string",
+    "bool": "boolean",
+    "timestamp": "datetime",
+    "date": "date",
+    "list": "array",
+    "struct": "object",
+}
+# The columns of the list that replaces a table in parts, with their types and meanings.
+LISTED = {
+    "part": (pa.string(), "Name of a file that contains part of the rows."),
+    "rows": (pa.int64(), "Number of rows in the file."),
+    "bytes": (pa.int64(), "Size of the file in bytes."),
+    "sha256": (pa.string(), "SHA-256 of the file."),
+}
 # File stem to table: the tables for researchers, from raw to aggregated.
 EXPORTS = {
     "submissions": "submission",
@@ -47,9 +77,22 @@ EXPORTS = {
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
 SPEEDUPS_VERSION = 2
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
-LISTED = pa.schema(
-    {"part": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
-)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    """An exported file: name, size and digest; a file with rows also has `rows` and `table`.
+
+    `role` says whether the file contains all rows, a part of them, or the list of parts.
+    """
+
+    name: str
+    bytes: int
+    sha256: str
+    table: str | None = None
+    rows: int | None = None
+    columns: pa.Schema | None = None
+    role: Literal["rows", "part", "list"] = "rows"
 
 
 def export(
@@ -68,10 +111,8 @@ def export(
             files += _in_parts(folder, stem, table, max(1, part_values // columns))
         else:
             files += _in_all_formats(folder, stem, table.to_arrow_table(), rows=rows)
-    package = orjson.dumps(
-        data_package(files), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    )
-    files.append(_write(folder, PACKAGE, package))
+    option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    files.append(_write(folder, PACKAGE, orjson.dumps(_package(files), option=option)))
     sums = sorted((file.name, file.sha256) for file in files)
     lines = "".join(f"{digest}  {name}\n" for name, digest in sums)
     return (*files, _write(folder, SUMS, lines.encode()))
@@ -88,11 +129,11 @@ def _in_parts(
         facts = {"table": EXPORTS[stem], "rows": table.num_rows, "columns": table.schema}
         parts.append(_write(folder, name, as_parquet(table), role="part", **facts))
     yield from parts
-    listed = [
-        {"part": part.name, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
-        for part in parts
-    ]
-    table = pa.Table.from_pylist(listed, LISTED)
+    values = [(part.name, part.rows, part.bytes, part.sha256) for part in parts]
+    listed = [dict(zip(LISTED, each, strict=True)) for each in values]
+    table = pa.Table.from_pylist(
+        listed, pa.schema({name: kind for name, (kind, _) in LISTED.items()})
+    )
     yield from _in_all_formats(folder, stem, table, rows=rows.shape[0], role="list")
 
 
@@ -135,3 +176,46 @@ def _write(
     path.write_bytes(data)
     digest = hashlib.sha256(data).hexdigest()
     return ExportedFile(name=name, bytes=len(data), sha256=digest, **facts)
+
+
+def _package(files: Iterable[ExportedFile]) -> dict[str, Any]:
+    """The package descriptor, a JSON object, with all files that contain tables."""
+    return {
+        "$schema": PROFILE,
+        "name": "draftmap",
+        "version": VERSION,
+        "estimator": ESTIMATOR,
+        "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
+        "licenses": [LICENCE],
+        "resources": [_entry(file, file.table) for file in files if file.table],
+    }
+
+
+def _entry(file: ExportedFile, table: str) -> dict[str, Any]:
+    stem, _, suffix = file.name.rpartition(".")
+    columns = [*(file.columns or ())]
+    return {
+        "name": f"{stem}-{suffix}",
+        "path": file.name,
+        "format": suffix,
+        "mediatype": MEDIA_TYPES[suffix],
+        "bytes": file.bytes,
+        "hash": f"sha256:{file.sha256}",
+        "description": row_meaning(table).replace("`", ""),
+        "schema": {
+            "fields": [_field(column, table) for column in columns],
+            **keys(stem, [column.name for column in columns], suffix),
+        },
+    } | ({"dialect": {"property": SPEEDUPS}} if file.name == f"{SPEEDUPS}.json" else {})
+
+
+def _field(column: pa.Field, table: str) -> dict[str, str]:
+    kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
+    field = {"name": column.name, "type": kind, "title": title(column.name)}
+    if column.name in LISTED:  # a column in the list of a large table's parts
+        return field | {"description": LISTED[column.name][1]}
+    field["description"] = description(column.name, table).replace("`", "")
+    metric = metrics().get(column.name)
+    if kind not in ("integer", "number") or metric is None:  # a count of parts is not a metric
+        return field
+    return field | {"unit": metric.unit, "better": metric.direction}

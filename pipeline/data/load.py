@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from estimates.identity import Identity
 from estimates.model import Summary
-from pipeline.collection.validate import AcceptedText
+from pipeline.collection.validation import AcceptedText
 from schemas import validator
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"

@@ -7,19 +7,27 @@ a maintainer's consent, because only maintainers can set them.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
+
+import msgspec
 
 from estimates.identity import canonical_name
+from pipeline.errors import PipelineError
+from pipeline.intake import git
 from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.migrations import forms
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
+ROBOT = "github-actions[bot]"
+MAX_RESULTS = 100  # in one pull request
 ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
 # The dates of the first commit of llama.cpp and of the first release of vLLM. Nobody measured
 # speculative decoding of language models before the first paper on it (arXiv 2211.17192).
 _FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
 _FIRST_PAPER = "2022-11-30"
+_SHORTEST_ID = 7  # digits of a commit's id, as git shortens it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +50,47 @@ class Sending:
 
 
 UNKNOWN = Sending()
+
+
+def sending(
+    repository: Path, base: str, head: str, author: str, given: Mapping[str, str]
+) -> Sending:
+    """The circumstances of a pull request that its workflow states in variables, such as `LABELS`.
+
+    The contributor is the author, or whoever filled in the form from which our own workflow made
+    the pull request. Only our workflow may bring other people's results, from a branch of our own
+    repository, where nobody else can push. The contributor is then the author of the commit that
+    added the files, whoever merged something into the branch. The text of the pull request has no
+    effect. Raises `PipelineError` for labels that are not a JSON list.
+    """
+    base, head = git.commit(repository, base), git.commit(repository, head)
+    is_ours = bool(own := given.get("REPOSITORY")) and given.get("HEAD_REPOSITORY") == own
+    of_form = is_ours and author == ROBOT
+    contributor = author
+    if of_form:
+        added = [each.path for each in git.changes(repository, base, head) if each.status == "A"]
+        names = git.authors(repository, head, added[:MAX_RESULTS])
+        contributor = (next(iter(names)) if len(names) == 1 else "") or author
+    labels = consent(
+        given.get("LABELS") or "[]",
+        given.get("LABEL", "") if given.get("ACTION") == "labeled" else "",
+        head,
+    )
+    return Sending(author=contributor or None, labels=labels, of_form=of_form)
+
+
+def consent(labels: str, event_label: str, head: str) -> frozenset[str]:
+    """The labels that count for a commit: the label just set, and labels that name the commit.
+
+    `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts only
+    for the commit on which it was set, not after another push.
+    """
+    try:
+        named = [each.rpartition("@") for each in msgspec.json.decode(labels, type=frozenset[str])]
+    except msgspec.DecodeError as error:
+        raise PipelineError(f"LABELS {shown(labels)} is not a JSON list of names") from error
+    of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
+    return frozenset({event_label, *of_head} - {""})
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterator[Finding]:

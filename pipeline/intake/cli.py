@@ -4,21 +4,19 @@ They are separate from the other commands, so that judging a pull request needs 
 nor a database.
 """
 
+import os
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, form, form_cli, gate, git, host, neighbours, paths, reply
-from pipeline.intake.authorship import Sending
-from schemas.finding import shown
-
-_SHORTEST_ID = 7  # digits of a commit's id, as git shortens it
+from pipeline.intake import comment, form, gate, host, neighbours, paths, reply
+from pipeline.intake.authorship import sending
 
 
 def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
@@ -35,19 +33,6 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
     author: Annotated[str, _variable("AUTHOR", "Account that opened the pull request.")] = "",
-    label: Annotated[
-        str, _variable("LABEL", "Label that was added, if the event is `labeled`.")
-    ] = "",
-    labels: Annotated[
-        str, _variable("LABELS", "Labels of the pull request, as a JSON list.")
-    ] = "[]",
-    head_repository: Annotated[
-        str, _variable("HEAD_REPOSITORY", "OWNER/NAME of the branch's repository.")
-    ] = "",
-    own_repository: Annotated[str, _variable("REPOSITORY", "OWNER/NAME of this repository.")] = "",
-    action: Annotated[
-        str, _variable("ACTION", "Name of the event; LABEL matters only for `labeled`.")
-    ] = "",
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
         Path | None, _variable("GITHUB_STEP_SUMMARY", "File to append the summary to.")
@@ -58,64 +43,20 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     with ending():
         if output is not None:
             require_writable(output)
-        newest = git.commit(repository, head)
-        given = consent(_labels(labels), label if action == "labeled" else "", newest)
-        own = bool(own_repository) and head_repository == own_repository
-        sender = form.sender(repository, base, head, author or None, own_branch=own)
-        sent = Sending(
-            author=sender,
-            labels=given,
-            now=datetime.now(UTC),
-            of_form=own and author == host.ROBOT,
-        )
+        sent = sending(repository, base, head, author, os.environ)
+        sent = replace(sent, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
-        answer = reply.reply(judgement, neighbours.understood(repository, judgement))
-    _print(judgement, answer, as_json=as_json, annotate=annotate)
-    _write(answer, output, step_summary)
-    raise typer.Exit(1 if judgement.decision == "rejected" else 0)
-
-
-def _labels(text: str) -> frozenset[str]:
-    """The labels in a JSON list. Raises `PipelineError` for anything else."""
-    try:
-        return msgspec.json.decode(text, type=frozenset[str])
-    except msgspec.DecodeError as error:
-        raise PipelineError(f"--labels {shown(text)} is not a JSON list of names") from error
-
-
-def consent(labels: frozenset[str], event_label: str, head: str) -> frozenset[str]:
-    """The labels that count for a commit: the label just set, and labels that name the commit.
-
-    `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts only
-    for the commit on which it was set, not after another push.
-    """
-    named = (each.rpartition("@") for each in labels)
-    of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
-    return frozenset({event_label, *of_head} - {""})
-
-
-def _print(
-    judgement: gate.Judgement, answer: reply.Reply, *, as_json: bool, annotate: bool
-) -> None:
-    if as_json:
-        typer.echo(reply.to_bytes(answer), nl=False)
-    else:
-        for line in reply.lines(judgement):
-            typer.echo(line)
-    if annotate:
-        for line in reply.annotations(judgement):
-            typer.echo(line)
+        answer = neighbours.answer(repository, judgement)
+    lines = [reply.to_bytes(answer).decode().rstrip()] if as_json else reply.lines(judgement)
+    for line in (*lines, *(reply.annotations(judgement) if annotate else ())):
+        typer.echo(line)
     typer.echo(reply.note(answer), err=True)
-
-
-def _write(answer: reply.Reply, output: Path | None, step_summary: Path | None) -> None:
     if output is not None:
-        output.mkdir(exist_ok=True)
-        (output / "verdict.json").write_bytes(reply.to_bytes(answer))
-        (output / "summary.md").write_text(comment.body(answer), encoding="utf-8")
+        comment.write(answer, output)
     if step_summary is not None:
         with step_summary.open("a", encoding="utf-8") as stream:
             stream.write(comment.body(answer))
+    raise typer.Exit(1 if judgement.decision == "rejected" else 0)
 
 
 MARKER = "<!-- draftmap: verdict -->"
@@ -188,5 +129,5 @@ def _text(verdict: Path, changed: frozenset[str] | None, head: str) -> str | Non
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 app.command("gate")(gate_command)
 app.command("comment")(comment_command)
-app.command("form")(form_cli.form_command)
-app.command("send-form")(form_cli.send_command)
+app.command("form")(form.form_command)
+app.command("send-form")(form.send_command)

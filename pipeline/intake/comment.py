@@ -10,8 +10,9 @@ from pathlib import Path
 
 from estimates.model import Interval
 from estimates.reasons import answer_length
-from pipeline.intake.expectation import Expected
-from pipeline.intake.reply import Position, Reply, Result, has_serious_flags, late_note
+from pipeline.intake import reply
+from pipeline.intake.expectation import ArmExpectation
+from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
@@ -39,30 +40,37 @@ _TITLES = {
 }
 
 
-def body(reply: Reply, *, of_form: bool = False) -> str:
+def write(answer: Reply, folder: Path, *, of_form: bool = False) -> None:
+    """Write the reply and its comment into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / reply.VERDICT).write_bytes(reply.to_bytes(answer))
+    (folder / "summary.md").write_text(body(answer, of_form=of_form), "utf-8")
+
+
+def body(answer: Reply, *, of_form: bool = False) -> str:
     """The whole comment, cut to the length that GitHub accepts."""
-    flagged = sum(1 for result in reply.results if has_serious_flags(result))
-    title = _FLAGGED if flagged and reply.decision == "accepted" else _TITLES[reply.decision]
-    parts = [f"## {title}", _opening(reply, flagged, _BY_FORM if of_form else _BY_BRANCH)]
-    parts += filter(None, [late_note(reply)])
-    parts += _findings(reply)
-    for result in sorted(reply.results, key=has_serious_flags, reverse=True)[:MAX_SHOWN_RESULTS]:
-        parts += _result(result, reply.author)
-    more = reply.result_count - MAX_SHOWN_RESULTS
+    flagged = sum(1 for result in answer.results if has_serious_flags(result))
+    title = _FLAGGED if flagged and answer.decision == "accepted" else _TITLES[answer.decision]
+    parts = [f"## {title}", _opening(answer, flagged, _BY_FORM if of_form else _BY_BRANCH)]
+    parts += filter(None, [reply.late_note(answer)])
+    parts += _findings(answer)
+    for result in sorted(answer.results, key=has_serious_flags, reverse=True)[:MAX_SHOWN_RESULTS]:
+        parts += _result(result, answer.author)
+    more = answer.result_count - MAX_SHOWN_RESULTS
     if more > 0:
         parts.append(
             f"{more} more result files are not shown here; the site will show all of them."
         )
-    if reply.decision == "accepted":
-        parts += [_where(reply), _MERGING]
-    if reply.decision == "accepted" and reply.is_new and reply.author is not None:
-        entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
+    if answer.decision == "accepted":
+        parts += [_where(answer), _MERGING]
+    if answer.decision == "accepted" and answer.is_new and answer.author is not None:
+        entry = code(f"results/lifecycle/contributor--{answer.author.lower()}.json")
         parts.append(
-            f"{code(reply.author)} is new here. Their results count as one vote and confirm "
+            f"{code(answer.author)} is new here. Their results count as one vote and confirm "
             f"nothing until a maintainer has checked the account and added {entry} with the "
             "status `known`."
         )
-    parts.append(f"Checked: commit `{reply.head[:SHORT_ID]}`.")
+    parts.append(f"Checked: commit `{answer.head[:SHORT_ID]}`.")
     return _cut(parts)
 
 
@@ -75,33 +83,34 @@ def code(text: str) -> str:
     return f"{fence}{pad}{plain or ' '}{pad}{fence}"
 
 
-def _opening(reply: Reply, flagged: int, repair: str) -> str:
-    if reply.decision == "no-result":
-        return "This pull request changes no results, so there is nothing to check."
-    files = say.count(reply.result_count, "result file")
-    if reply.decision == "accepted" and flagged:
+def _opening(answer: Reply, flagged: int, repair: str) -> str:
+    if answer.decision == "no-result":
+        return reply.NO_RESULT
+    files = reply.files(answer)
+    if answer.decision == "accepted" and flagged:
+        doubtful = say.count(flagged, "file")
         return (
-            f"Thank you. {files}: well-formed, consistent and new. But {flagged} of the files "
-            "have serious flags, so these files get no verdict and no vote. Read the flags "
-            "below: most flags name a cause that a new measurement avoids."
+            f"Thank you. {files}: {reply.GOOD}. But {doubtful} with serious flags will get no "
+            "verdict and no vote. Read the flags below: most flags name a cause that a new "
+            "measurement avoids."
         )
-    if reply.decision == "accepted":
+    if answer.decision == "accepted":
         return (
-            f"{files}: well-formed, consistent and new. The site shows each result after a "
-            "maintainer has merged it. Summary of the content:"
+            f"{files}: {reply.GOOD}. The site shows each result after a maintainer has merged it. "
+            "Summary of the content:"
         )
-    place = f" in {files}" if reply.result_count else ""
+    place = f" in {files}" if answer.result_count else ""
     return (
-        f"{say.count(reply.finding_count, 'problem')}{place}. {repair} Questions are welcome here. "
-        "`python -m harness validate FILE` runs the same checks on your machine."
+        f"{say.count(answer.finding_count, 'problem')}{place}. {repair} Questions are welcome "
+        "here. `python -m harness validate FILE` runs the same checks on your machine."
     )
 
 
-def _where(reply: Reply) -> str:
+def _where(answer: Reply) -> str:
     """The sentence that says where the site will show the results."""
-    if reply.results[0].file.startswith("results/published/"):
+    if answer.results[0].file.startswith("results/published/"):
         return "The next build of the site shows the result on the page of its card."
-    pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
+    pages = [code(f"submissions/{Path(each.file).stem}/") for each in answer.results]
     shown_pages = say.listed(pages[:MAX_SHOWN_RESULTS])
     return (
         f"The next build of the site shows the {'result' if len(pages) == 1 else 'results'} at "
@@ -109,8 +118,8 @@ def _where(reply: Reply) -> str:
     )
 
 
-def _findings(reply: Reply) -> Iterator[str]:
-    shown_findings = reply.findings[:MAX_SHOWN_FINDINGS]
+def _findings(answer: Reply) -> Iterator[str]:
+    shown_findings = answer.findings[:MAX_SHOWN_FINDINGS]
     if not shown_findings:
         return
     yield "### Problems"
@@ -121,7 +130,7 @@ def _findings(reply: Reply) -> Iterator[str]:
             for each in shown_findings
             if each.file == file
         )
-    more = reply.finding_count - len(shown_findings)
+    more = answer.finding_count - len(shown_findings)
     if more > 0:
         yield f"And {say.count(more, 'more problem')}."
 
@@ -190,7 +199,7 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
         yield said.replace("[", r"\[")
 
 
-def _expectation(expected: Expected, measured: TaskResult | None) -> str:
+def _expectation(expected: ArmExpectation, measured: TaskResult | None) -> str:
     """The sentence that compares the figure expected before this result with the measured one."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")

@@ -21,7 +21,7 @@ _MIB_PER_GIB = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class ArmExpectation:
     """The answer expected for one arm: a verdict, and a speedup with its 90 % interval.
 
     `basis` says what the answer rests on: existing `measured`, `imported` or `published` figures,
@@ -36,7 +36,7 @@ class Expected:
     basis: str
 
 
-def expectations(submission: Submission) -> tuple[Expected, ...]:
+def expectations(submission: Submission) -> tuple[ArmExpectation, ...]:
     """The answers expected for a submission's arms; empty if the model or machine is unknown."""
     target = submission.target
     try:
@@ -63,7 +63,7 @@ def _computer(submission: Submission) -> Computer:
     return described_computer(MachineWords(gpus=cards, ram=ram))
 
 
-def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
+def _expected(submission: Submission, question: Question) -> Iterator[ArmExpectation]:
     for arm in submission.arms:
         way = _way(submission, arm, question)
         if way is None:
@@ -76,7 +76,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         gain = choice.gain if choice else None
         if choice is None or gain is None:
             continue
-        yield Expected(
+        yield ArmExpectation(
             arm=arm.id,
             verdict=verdict_of(choice)[0],
             speedup=gain.estimate,

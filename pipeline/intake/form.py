@@ -1,37 +1,48 @@
-"""Read a result from a GitHub event about an issue form, and turn it into a commit.
+"""Turn a result in an issue form into a pull request: the commands `form` and `send-form`.
 
-Only the bytes of the result are used, not the form's title, file names or other text.
+`form` runs without write access: it reads the event of an issue and judges the result. `send-form`
+has write access but uses only the bytes of the judged result, from which it makes the same commit
+again. The form's title, file names and other text are never used.
 """
 
 import re
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 from urllib.error import URLError
 
 import msgspec
+import typer
 
 from estimates.identity import canonical_name
-from pipeline.errors import PipelineError
-from pipeline.intake import figure_form, gate, git, paths
+from pipeline.collection.discover import require_writable
+from pipeline.errors import PipelineError, ending
+from pipeline.intake import comment, figure_form, gate, git, host, neighbours, reply
 from pipeline.intake.authorship import Sending
-from pipeline.intake.host import ROBOT
-from pipeline.intake.reference import Judged, compared
-from pipeline.intake.withdrawals import FOLDER
+from pipeline.intake.paths import FOLDER, PUBLISHED
+from pipeline.intake.reference_validator import Judged, compared
 from schemas import contract
-from schemas.codec import canonical_bytes, encode, folder_of
+from schemas.codec import FILE_NAME, canonical_bytes, encode, folder_of
 from schemas.finding import ROOT, Finding
 from schemas.posted import UnreadableTextError, from_text
 from schemas.strict import MAX_BYTES
 
-LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
-UNNAMED = f"{FOLDER}/result.json"
+MARKER = "<!-- draftmap: form -->"
+RESULT = "result.json"
+UNNAMED = f"{FOLDER}/{RESULT}"
 SAME = "an existing result already has the same content; there is nothing left to do"
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 # GitHub's address of a file that was dragged into a form: a number and any name.
-ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
+_ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
+_FOLDER = re.compile(rf"{re.escape(FOLDER)}(/[0-9]{{4}}/[0-9]{{2}})?|{re.escape(PUBLISHED)}")
 _TIMEOUT_S = 30
+EventFile = Annotated[
+    Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event file, as GitHub wrote it.")
+]
+Clone = Annotated[Path, typer.Option(help="Clone that contains the base revision.")]
 
 
 class _User(msgspec.Struct, frozen=True):
@@ -43,7 +54,10 @@ class _Label(msgspec.Struct, frozen=True):
     name: str
 
 
-class Form(msgspec.Struct, frozen=True):
+FIGURE = _Label(name="figure")  # the form for a published figure
+
+
+class IssueForm(msgspec.Struct, frozen=True):
     """A filled-in form: its issue, its author, and the text at the time of the event."""
 
     number: int
@@ -53,45 +67,65 @@ class Form(msgspec.Struct, frozen=True):
     labels: tuple[_Label, ...] = ()
 
     @property
-    def digest(self) -> str:
-        return sha256((self.body or "").encode()).hexdigest()
-
-    @property
     def branch(self) -> str:
         return f"form/{self.number}"
 
 
-FIGURE = _Label(name="figure")  # the form for a published figure
-
-
 class _Event(msgspec.Struct, frozen=True):
-    issue: Form
+    issue: IssueForm
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """The gate's judgement on a form's result, and the bytes of the result."""
+def form_command(
+    *,
+    event: EventFile,
+    base: Annotated[str, typer.Option(help="Revision to which the result is added.")] = "HEAD",
+    clone: Clone = Path(),
+    output: Annotated[Path, typer.Option(help="Folder for the reply and the result.")],
+) -> None:
+    """Judge the result in an issue form. Exit code 0: there is a reply; see verdict.json."""
+    with ending():
+        require_writable(output)
+        filled = read_event(event)
+        sent = Sending(author=filled.user.login, now=datetime.now(UTC))
+        judgement, data = propose(clone, base, filled, sent)
+        answer = neighbours.answer(clone, judgement)
+    comment.write(answer, output, of_form=True)
+    if answer.decision == "accepted":
+        (output / RESULT).write_bytes(data)
+    typer.echo(reply.note(answer))
 
-    judgement: gate.Judgement
-    data: bytes
+
+def send_command(
+    *,
+    event: EventFile,
+    folder: Annotated[Path, typer.Option(help="Folder that the command `form` wrote.")],
+    repository: Annotated[str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME.")],
+    branch: Annotated[str, typer.Option(envvar="BRANCH", help="Branch to merge into.")],
+    clone: Clone = Path(),
+) -> None:
+    """Answer an issue form, and open the pull request of an accepted result."""
+    with ending():
+        typer.echo(_send(read_event(event), folder, repository, branch, clone))
 
 
-def read_event(path: Path) -> Form:
+def read_event(path: Path) -> IssueForm:
     """The form in a file with a GitHub event. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
         raise PipelineError(f"{path} is not the event of an issue ({error})") from error
-    if not LOGIN.fullmatch(issue.user.login):
+    if not _LOGIN.fullmatch(issue.user.login):
         raise PipelineError(f"{issue.user.login!a} is not an account that can send a result")
     return issue
 
 
-def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a form's result as a separate commit on `base`. The commit is on no branch."""
+def propose(
+    repository: Path, base: str, form: IssueForm, sent: Sending
+) -> tuple[gate.Judgement, bytes]:
+    """Judge a form's result as a commit on `base` and on no branch; return its bytes, too."""
     base = git.commit(repository, base)
     is_figure = FIGURE in form.labels
-    folder = paths.PUBLISHED if is_figure else FOLDER
+    folder = PUBLISHED if is_figure else FOLDER
     there = git.files(repository, base, folder)
     try:
         if is_figure:
@@ -111,37 +145,28 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
         return _refused(base, form, (_finding(str(error), "form-text"),))
     if name in there:  # committing an identical file would change nothing
         return _refused(base, form, (_finding(SAME, "path-duplicate"),))
-    head = commit(repository, base, form, f"{folder}/{name}", data)
-    sent = replace(sent, of_form=True) if is_figure else sent
-    return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
+    head = _commit(repository, base, form, f"{folder}/{name}", data)
+    sent = replace(sent, of_form=is_figure)
+    return gate.judge(repository, base=base, head=head, sent=sent), data
 
 
-def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> str:
-    """Commit a form's result and return the commit's id; the same form gives the same commit."""
-    name = form.user.login
-    author = f"{name} <{form.user.id}+{name}@users.noreply.github.com>"
-    title = f"Result: {Path(path).stem}"
-    return git.commit_file(
-        repository, base, path, data, author=author, moment=form.updated_at, title=title
+def _finding(message: str, rule: str) -> Finding:
+    return Finding(file=UNNAMED, path=ROOT, message=message, rule=rule)
+
+
+def _refused(
+    base: str, form: IssueForm, findings: tuple[Finding, ...], late: tuple[str, ...] = ()
+) -> tuple[gate.Judgement, bytes]:
+    judgement = gate.Judgement(
+        base=base,
+        head=base,
+        decision="rejected",
+        results=(UNNAMED,),
+        findings=findings,
+        author=form.user.login,
+        late=late,
     )
-
-
-def sender(
-    repository: Path, base: str, head: str, author: str | None, *, own_branch: bool
-) -> str | None:
-    """The contributor of a pull request: its author, or whoever filled in its form.
-
-    Other people's results may come only from our own workflow, in a pull request from a branch of
-    our own repository, because nobody else can push there. The contributor is then the author of
-    the commit that added the files, whoever merged something into the branch. The text of the pull
-    request has no effect.
-    """
-    if author != ROBOT or not own_branch:
-        return author
-    base, head = git.commit(repository, base), git.commit(repository, head)
-    added = [each.path for each in git.changes(repository, base, head) if each.status == "A"]
-    names = git.authors(repository, head, added[: gate.MAX_RESULTS])
-    return (next(iter(names)) if len(names) == 1 else "") or author
+    return judgement, b""
 
 
 def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
@@ -150,27 +175,22 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     Raises `UnreadableTextError` for a missing, repeated or damaged result.
     """
     data = from_text(body)
-    attached = sorted(set(ATTACHED.findall(body)))
-    if data is not None:
-        if attached:
-            raise UnreadableTextError(
-                "the form has both a pasted text and an attached file; send only one of the two"
-            )
-        return data
-    if len(attached) != 1:
+    attached = sorted(set(_ATTACHED.findall(body)))
+    if data is not None and attached:
         raise UnreadableTextError(
-            f"the form has {len(attached)} attached files; attach one result"
-            if attached
-            else (
-                "the form has no result; paste the text that `draftmap submit --without-git "
-                "FILE` prints"
-            )
+            "the form has both a pasted text and an attached file; send only one of the two"
         )
-    data = (fetch or _fetched)(attached[0])
-    try:
-        return from_text(data.decode("ascii")) or data
-    except UnicodeDecodeError:
+    if data is not None:
         return data
+    if not attached:
+        raise UnreadableTextError(
+            "the form has no result; paste the text that `draftmap submit --without-git FILE` "
+            "prints"
+        )
+    if len(attached) > 1:
+        raise UnreadableTextError(f"the form has {len(attached)} attached files; attach one result")
+    data = (fetch or _fetched)(attached[0])
+    return (from_text(data.decode()) if data.isascii() else None) or data
 
 
 def _fetched(address: str) -> bytes:
@@ -189,20 +209,56 @@ def _fetched(address: str) -> bytes:
     return data
 
 
-def _finding(message: str, rule: str) -> Finding:
-    return Finding(file=UNNAMED, path=ROOT, message=message, rule=rule)
-
-
-def _refused(
-    base: str, form: Form, findings: tuple[Finding, ...], late: tuple[str, ...] = ()
-) -> Proposal:
-    judgement = gate.Judgement(
-        base=base,
-        head=base,
-        decision="rejected",
-        results=(UNNAMED,),
-        findings=findings,
-        author=form.user.login,
-        late=late,
+def _commit(repository: Path, base: str, form: IssueForm, path: str, data: bytes) -> str:
+    """Commit a form's result and return the commit's id; the same form gives the same commit."""
+    name = form.user.login
+    author = f"{name} <{form.user.id}+{name}@users.noreply.github.com>"
+    title = f"Result: {Path(path).stem}"
+    return git.commit_file(
+        repository, base, path, data, author=author, moment=form.updated_at, title=title
     )
-    return Proposal(judgement=judgement, data=b"")
+
+
+def _send(filled: IssueForm, folder: Path, repository: str, branch: str, clone: Path) -> str:
+    """Answer a form; open a pull request for an accepted result. Return a summary in words."""
+    answer = reply.from_file(folder / reply.VERDICT)
+    if host.issue_text(repository, filled.number) != (filled.body or ""):
+        return f"Issue {filled.number} was edited in the meantime; its new text gets its own check."
+    if answer.decision != "accepted":
+        _answer(repository, filled.number, comment.body(answer, of_form=True))
+        return f"Issue {filled.number}: answered with the errors."
+    owner = repository.partition("/")[0]
+    if host.pull_requests(repository, "all", f"{owner}:{filled.branch}"):
+        text = (
+            "A pull request was already opened from this form. Send a changed result with a new "
+            "form.\n"
+        )
+        _answer(repository, filled.number, text)
+        return f"Issue {filled.number}: answered that the form already has a pull request."
+    sha = _judged_commit(filled, answer, folder, clone)
+    host.push(clone, repository, sha, filled.branch)
+    title = f"Result from the form #{filled.number}"
+    body = f"Sent by @{filled.user.login} through the form. Closes #{filled.number}."
+    number = host.open_pull_request(repository, filled.branch, branch, title, body)
+    host.set_status(repository, sha, f"Checked for the form #{filled.number}")
+    host.put_comment(repository, number, None, comment.body(answer))
+    _answer(repository, filled.number, f"Thank you. This form became pull request #{number}.\n")
+    return f"Issue {filled.number}: pull request {number}."
+
+
+def _judged_commit(filled: IssueForm, answer: reply.Reply, folder: Path, clone: Path) -> str:
+    """Make the judged commit again. Raises `PipelineError` if the result is a different commit."""
+    path = answer.results[0].file if len(answer.results) == 1 else ""
+    place, _, name = path.rpartition("/")
+    if not (_FOLDER.fullmatch(place) and FILE_NAME.fullmatch(name)):
+        raise PipelineError(f"{path!a} is not a valid result path")
+    data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]
+    sha = _commit(clone, answer.base, filled, path, data)
+    if sha != answer.head:
+        raise PipelineError(f"the result differs from the judged result ({answer.head[:10]})")
+    return sha
+
+
+def _answer(repository: str, issue: int, text: str) -> None:
+    before = host.comment_of_ours(repository, issue, MARKER)
+    host.put_comment(repository, issue, before, f"{MARKER}\n{text}")

@@ -1,7 +1,6 @@
 """Decide whether a pull request may add its results, from git objects, never from a checkout."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -9,23 +8,24 @@ from typing import Literal
 
 from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
-from pipeline.collection.validate import Found, checked, combined, sources_document
+from pipeline.collection.validation import Found, checked, combined, sources_document
 from pipeline.intake import git, paths
-from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
-from pipeline.intake.claims import base_claims
-from pipeline.intake.reference import Judged, compared
-from pipeline.intake.withdrawals import FOLDER, is_new, withdrawal_findings
-from schemas import contract
+from pipeline.intake.authorship import (
+    MAX_RESULTS,
+    UNKNOWN,
+    Sending,
+    sending_findings,
+    twin_findings,
+)
+from pipeline.intake.conflicts import base_findings, is_new
+from pipeline.intake.paths import FOLDER
+from pipeline.intake.reference_validator import Judged, compared
 from schemas.finding import Finding
 from schemas.submission import Submission
 
-MAX_RESULTS = 100
 MAX_ARMS = 200  # of all results together; each takes about 0.1 MB of the site, which may have 1 GB
 
 Decision = Literal["accepted", "rejected", "no-result"]
-
-# In canonical JSON, quotation marks inside a text are escaped, so this match can only be the field.
-_SUPERSEDES = re.compile(rb'"supersedes":"([A-Za-z0-9._-]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +117,7 @@ def _examined(
     for path, submission in submissions.items():
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
-    findings += _superseding(repository, there, submissions, sent)
-    findings += withdrawal_findings(repository, base, submissions, sent.contributor)
-    findings += base_claims(repository, base, submissions)
+    findings += base_findings(repository, base, submissions, sent.contributor)
     return replace(read, findings=tuple(findings))
 
 
@@ -170,26 +168,3 @@ def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> _Con
             rest = [each.path for each in _without(found, added)]
             found += lifecycle.misnamed_entries(rest, results)
     return _Contents(findings=tuple(found), late=tuple(late))
-
-
-def _superseding(
-    repository: Path,
-    there: Mapping[str, str],
-    submissions: Mapping[str, Submission],
-    sent: Sending,
-) -> Iterator[Finding]:
-    """Findings on results that replace others; `there` maps the base's file names to blobs."""
-    if not any(new.supersedes for new in submissions.values()):
-        return
-    replaced = {new.supersedes for new in submissions.values()}
-    old, replaced_by = dict[str, Submission](), dict[str, str]()
-    for name, data in git.contents(repository, there):
-        if match := _SUPERSEDES.search(data):
-            replaced_by[match[1].decode()] = name
-        # A result that today's rules would refuse cannot be replaced.
-        if name in replaced and isinstance(past := contract.read(data), Submission):
-            old[name] = past
-    for path, new in submissions.items():
-        if finding := lifecycle.superseding_finding(path, new, old, sent.contributor):
-            yield finding
-    yield from lifecycle.twice_superseded(submissions, replaced_by)

@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 import orjson
 
 from pipeline.errors import PipelineError
+from pipeline.intake.authorship import ROBOT
 
 _TIMEOUT_S = 60
 _PER_PAGE = 100
 _MAX_PAGES = 30
-ROBOT = "github-actions[bot]"
 REQUIRED_CHECK = "Gate"  # the job of the workflow Submission
 REMOTE = "DRAFTMAP_REMOTE"  # the target of pushes; tests replace it
 

@@ -13,17 +13,17 @@ from statistics import median
 from typing import Literal
 
 from estimates.flags import in_order
-from estimates.model import Flag
 from estimates.summary import summarize
 from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
+from pipeline.intake.conflicts import Withdrawals, withdrawals
 from pipeline.intake.expectation import expectations
 from pipeline.intake.gate import Judgement
-from pipeline.intake.reply import Position, Result
+from pipeline.intake.paths import FOLDER
+from pipeline.intake.reply import Position, Reply, Result, reply
 from pipeline.intake.submission_digest import ArmResult, Understanding, overall, understand
-from pipeline.intake.withdrawals import FOLDER, Withdrawals, withdrawals
 from schemas import contract
 from schemas.finding import quoted_path
 from schemas.submission import Submission
@@ -31,6 +31,11 @@ from schemas.submission import Submission
 MAX_UNDERSTOOD = 10
 MAX_SAME_MACHINE = 40
 MAX_OTHERS = 40
+
+
+def answer(repository: Path, judgement: Judgement) -> Reply:
+    """The reply about a pull request, with descriptions of its results."""
+    return reply(judgement, understood(repository, judgement))
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
@@ -43,18 +48,16 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     near = dict(_neighbours(repository, judgement.base, new, left_out))
     old = [result for name, result in near.items() if name not in replaced]
     corpus, within = Corpus.of(old, left_out.known), flags_within(Corpus.of(list(new.values())))
-    flags: dict[str, tuple[Flag, ...]] = {}
-    for (path, submission), raised in zip(new.items(), within, strict=True):
-        # One flag of each name; flags from the collection come first.
-        found = corpus_flags(submission, corpus)
-        named = {flag.name for flag in found}
-        flags[path] = (*found, *(flag for flag in raised if flag.name not in named))
     digests = [understand(result) for result in old]
     whole = set(list(new)[:MAX_UNDERSTOOD])
     results = {path: Result(file=quoted_path(path)) for path in judgement.results}
-    for path, submission in new.items():
+    for (path, submission), among_new in zip(new.items(), within, strict=True):
+        # One flag of each name; flags from the collection come first.
+        found = corpus_flags(submission, corpus)
+        named = {flag.name for flag in found}
         summary = summarize(submission)
-        raised = in_order((*summary.flags, *flags[path]))
+        others = (flag for flag in among_new if flag.name not in named)
+        raised = in_order((*summary.flags, *found, *others))
         estimates = after_flags(summary.estimates, raised, submission.arms)
         digest = understand(submission, replace(summary, flags=raised, estimates=estimates))
         # A comment shows the arms of few results, but the flags of all results.
@@ -77,8 +80,8 @@ def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[
 def _position(
     arm: ArmResult, digest: Understanding, others: Iterable[Understanding]
 ) -> Position | None:
-    whole = overall(arm)
-    if whole is None or whole.speedup is None:
+    own = _speedup(arm)
+    if own is None:
         return None
     nearness: dict[Literal["device", "size-class"], Callable[[Understanding], bool]] = {
         "device": lambda other: (other.device, other.backend) == (digest.device, digest.backend),
@@ -95,22 +98,20 @@ def _position(
                 arm=arm.arm,
                 near=near,
                 results=len(speedups),
-                slower=sum(1 for speedup in speedups if speedup < whole.speedup),
+                slower=sum(1 for speedup in speedups if speedup < own),
                 median_speedup=median(speedups),
             )
     return None
 
 
 def _fastest(other: Understanding, method: str) -> float | None:
-    figures = [
-        whole.speedup
-        for arm in other.arms
-        if arm.role == "speculation"
-        and arm.method == method
-        and (whole := overall(arm)) is not None
-        and whole.speedup is not None
-    ]
-    return max(figures, default=None)
+    arms = (arm for arm in other.arms if arm.role == "speculation" and arm.method == method)
+    return max((speedup for arm in arms if (speedup := _speedup(arm)) is not None), default=None)
+
+
+def _speedup(arm: ArmResult) -> float | None:
+    whole = overall(arm)
+    return whole.speedup if whole else None
 
 
 def _neighbours(

@@ -5,13 +5,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.collection.discover import Kind
-from pipeline.collection.validate import Found
+from pipeline.collection.validation import Found
 from pipeline.intake import git
-from pipeline.intake.withdrawals import FOLDER, LIFECYCLE
 from schemas.codec import FILE_NAME, dated_folder
 from schemas.finding import ROOT, Finding, shown
 from schemas.strict import MAX_BYTES
 
+FOLDER = "results/community"
+LIFECYCLE = "results/lifecycle"
 PUBLISHED = "results/published"
 # Folders that maintainers curate, with the kind of their files.
 CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", PUBLISHED: "published"}

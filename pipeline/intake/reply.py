@@ -12,19 +12,23 @@ from typing import Literal
 import orjson
 
 from pipeline.errors import PipelineError
-from pipeline.intake.expectation import Expected
+from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.gate import Decision, Judgement
-from pipeline.intake.reference import TIME_S
+from pipeline.intake.reference_validator import TIME_S
 from pipeline.intake.submission_digest import Understanding
 from schemas import strict
 from schemas.codec import decode, encode, rounded
 from schemas.finding import Finding, in_file, quoted_path
 from schemas.validator import VERDICT_SCHEMA, schema_findings
+from schemas.vocabulary import say
 
+VERDICT = "verdict.json"  # the file's name
 MAX_FINDINGS = 200
 MAX_NAMED = 100
 MAX_ANNOTATIONS = 10
 _DECIMALS = 4
+NO_RESULT = "This pull request changes no results, so there is nothing to check."
+GOOD = "well-formed, consistent and new"
 
 
 class UnreadableVerdictError(PipelineError):
@@ -49,7 +53,7 @@ class Result:
     file: str
     understood: Understanding | None = None
     positions: tuple[Position, ...] | None = None
-    expected: tuple[Expected, ...] | None = None
+    expected: tuple[ArmExpectation, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +105,14 @@ def from_bytes(data: bytes) -> Reply:
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, VERDICT_SCHEMA)
     if found:
-        raise UnreadableVerdictError(in_file(found, "verdict.json")[0].line())
+        raise UnreadableVerdictError(in_file(found, VERDICT)[0].line())
     return decode(Reply, document)  # type: ignore[arg-type]  # without findings it is a document
 
 
 def from_file(path: Path) -> Reply:
     """Read a reply from a file, but no more bytes than a reply can have."""
     if path.is_symlink() or not path.is_file():
-        raise UnreadableVerdictError("there is no verdict.json; the check did not finish")
+        raise UnreadableVerdictError(f"there is no {VERDICT}; the check did not finish")
     with path.open("rb") as stream:
         return from_bytes(stream.read(strict.MAX_BYTES + 1))
 
@@ -138,26 +142,29 @@ def late_note(answer: Reply) -> str:
         return ""
     return (
         f"The time limit of the reference validator ({TIME_S:.0f} s) was reached, so only "
-        f"jsonschema-rs judged {answer.late_count} file(s)."
+        f"jsonschema-rs judged {say.count(answer.late_count, 'file')}."
     )
 
 
+def files(answer: Reply) -> str:
+    return say.count(answer.result_count, "result file")
+
+
 def _decision(answer: Reply) -> str:
-    count = answer.result_count
     flagged = [result.file for result in answer.results if has_serious_flags(result)]
     match answer.decision:
         case "no-result":
-            return "This pull request changes no results, so there is nothing to check."
+            return NO_RESULT
         case "accepted" if flagged:
             return (
-                f"{count} result file(s): well-formed, consistent and new, but these have "
-                f"serious flags and get no vote: {', '.join(flagged)}."
+                f"{files(answer)}: {GOOD}, but these have serious flags and get no vote: "
+                f"{', '.join(flagged)}."
             )
         case "accepted":
-            return f"{count} result file(s): well-formed, consistent and new."
+            return f"{files(answer)}: {GOOD}."
         case "rejected":
-            wrong = answer.finding_count
-            return f"{wrong} problem(s) in {count} result file(s); fix them and push again."
+            wrong = say.count(answer.finding_count, "problem")
+            return f"{wrong} in {files(answer)}; fix what is listed and push again."
 
 
 def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -61,6 +61,12 @@ class Repository:
         path.write_bytes(data)
         return path
 
+    def add(self, *results: Submission) -> None:
+        """Commit results under their canonical names."""
+        for each in results:
+            self.write(sample_bytes(each), name_of(each))
+        self.commit()
+
     def commit(self) -> None:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", "A change")

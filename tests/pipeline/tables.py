@@ -16,7 +16,7 @@ from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Flag, Interval, Summary, Verdict
 from estimates.verdicts import judge
 from pipeline.collection.discover import Source
-from pipeline.collection.validate import AcceptedText
+from pipeline.collection.validation import AcceptedText
 from pipeline.data import aggregate
 from pipeline.data.database import open_database
 from pipeline.data.load import AcceptedSubmission, load

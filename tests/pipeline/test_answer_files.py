@@ -25,7 +25,7 @@ from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.server_fit import plan
-from pipeline.intake.expectation import Expected, expectations
+from pipeline.intake.expectation import ArmExpectation, expectations
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Gpu, Submission
 from schemas.vocabulary import METHODS
@@ -213,8 +213,8 @@ def test_the_comments_prediction_equals_that_of_the_file(written: Written) -> No
     assert differ == []
 
 
-def expected_of(row: Row) -> Expected:
-    return Expected(
+def expected_of(row: Row) -> ArmExpectation:
+    return ArmExpectation(
         arm="arm",
         verdict=row["verdict"],
         speedup=row["speedup"],
@@ -224,7 +224,7 @@ def expected_of(row: Row) -> Expected:
     )
 
 
-def shortened(found: Expected) -> Expected:
+def shortened(found: ArmExpectation) -> ArmExpectation:
     figures = {name: short(getattr(found, name)) for name in ("speedup", "low", "high")}
     return replace(found, **figures)  # type: ignore[arg-type]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.collection.validate import contributor_of
+from pipeline.collection.validation import contributor_of
 from pipeline.intake import comment, gate, git, neighbours, reply
 from pipeline.intake.authorship import Sending
 from schemas.submission import Submission, Trial
@@ -27,14 +27,13 @@ ENTRY = {
 
 
 def rules(repository: Repository, submission: Submission, sent: Sending) -> list[str]:
-    repository.write(sample_bytes(submission), name_of(submission))
-    repository.commit()
+    repository.add(submission)
     return [each.rule for each in repository.judge(sent).findings]
 
 
 def answered(repository: Repository, sent: Sending) -> tuple[gate.Judgement, reply.Reply]:
     judgement = repository.judge(sent)
-    return judgement, reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    return judgement, neighbours.answer(repository.path, judgement)
 
 
 def test_twelve_invented_contributors_are_twelve_findings(repository: Repository) -> None:
@@ -42,8 +41,7 @@ def test_twelve_invented_contributors_are_twelve_findings(repository: Repository
         forged = sample(
             tasks=("code",), prompts_per_task=1, blocks=1, seed=number, contributor=f"c{number}"
         )
-        repository.write(sample_bytes(forged), name_of(forged))
-    repository.commit()
+        repository.add(forged)
 
     found = repository.judge(EVE).findings
 
@@ -318,9 +316,7 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
     _, answer = answered(repository, ADA)
 
     assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
-    assert "1 of the files have serious flags, so these files get no verdict" in comment.body(
-        answer
-    )
+    assert "But 1 file with serious flags will get no verdict and no vote." in comment.body(answer)
     assert "but these have serious flags and get no vote" in reply.note(answer)
 
 

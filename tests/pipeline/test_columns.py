@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from pipeline.data.columns import description, keys, title
+from pipeline.data.column_meanings import description, keys, title
 from pipeline.data.export import EXPORTS
 from schemas.vocabulary.documents import document
 from tests.pipeline.tables import columns_of, real_database

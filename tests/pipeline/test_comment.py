@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from estimates.model import AnswerLength, Flag, Interval
 from harness.cli import app
 from pipeline.intake import comment, reply
-from pipeline.intake.expectation import Expected
+from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.neighbours import positions
 from pipeline.intake.reply import (
     Position,
@@ -137,7 +137,7 @@ def test_the_position_has_both_figures() -> None:
 def test_the_prediction_is_quoted_next_to_the_measured_speedup(basis: str, known: str) -> None:
     arm = understanding().arms[0]
     overall = replace(arm.results[0], speedup=1.52, interval=None)
-    expected = Expected(
+    expected = ArmExpectation(
         arm="plain", verdict="Probably", speedup=1.4, low=1.1, high=1.9, basis=basis
     )
     given = Result(
@@ -155,7 +155,9 @@ def test_the_prediction_is_quoted_next_to_the_measured_speedup(basis: str, known
 
 
 def test_without_a_prediction_none_is_quoted() -> None:
-    other = Expected(arm="b", verdict="Yes", speedup=2.0, low=1.5, high=2.5, basis="predicted")
+    other = ArmExpectation(
+        arm="b", verdict="Yes", speedup=2.0, low=1.5, high=2.5, basis="predicted"
+    )
     given = Result(file="x.json", understood=understanding(), expected=(other,))
 
     text = comment.body(replace(page("x"), results=(given,)))

@@ -14,8 +14,7 @@ import pytest
 
 from estimates.model import ESTIMATOR
 from pipeline.data.database import open_database
-from pipeline.data.datapackage import SPEEDUPS
-from pipeline.data.export import EXPORTS, PACKAGE, SUMS, export
+from pipeline.data.export import EXPORTS, PACKAGE, SPEEDUPS, SUMS, export
 from pipeline.data.formats import FORMATS, as_csv, guarded
 from pipeline.site.pages.data import data_page
 from pipeline.site.pages.model import Site

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.collection.published_rules import published_findings
-from pipeline.intake import comment, form, neighbours, reply
+from pipeline.collection.validation import published_findings
+from pipeline.intake import comment, form, gate, neighbours
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
 from pipeline.intake.paths import PUBLISHED
 from schemas.posted import UnreadableTextError
-from tests.pipeline.repositories import SMALL, Repository, name_of
-from tests.samples import sample_bytes
+from tests.pipeline.repositories import SMALL, Repository
+from tests.pipeline.test_form import event
 from tools import reported
 
 ROOT = Path(__file__).parents[2]
@@ -39,27 +39,18 @@ def body(answers: dict[str, str]) -> str:
     )
 
 
-def proposed(repository: Repository, answers: dict[str, str]) -> form.Proposal:
-    issue = {
-        "number": 7,
-        "user": {"login": "ada", "id": 5},
-        "updated_at": "2026-11-26T10:00:00Z",
-        "labels": [{"name": "figure"}],
-        "body": body(answers),
-    }
-    event = repository.path.parent / "event.json"
-    event.write_text(json.dumps({"issue": issue}), "utf-8")
-    return form.propose(repository.path, "main", form.read_event(event), Sending(author="ada"))
+def proposed(repository: Repository, answers: dict[str, str]) -> tuple[gate.Judgement, bytes]:
+    filled = form.read_event(event(repository.path.parent, body(answers), label="figure"))
+    return form.propose(repository.path, "main", filled, Sending(author="ada"))
 
 
 def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
     repository: Repository,
 ) -> None:
-    proposal = proposed(repository, ANSWERS)
+    judgement, data = proposed(repository, ANSWERS)
 
-    judgement = proposal.judgement
     changed = repository.git("diff", "--name-status", "main", judgement.head)
-    document = json.loads(proposal.data)
+    document = json.loads(data)
     assert judgement.decision == "accepted"
     assert changed == f"A\t{PUBLISHED}/{document['source']['id']}.json"
     assert document["rigs"][0]["gpu"] == "2 \N{MULTIPLICATION SIGN} RTX 3060"
@@ -69,7 +60,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
     assert [row["figures"][0]["value"] for row in (base, figure)] == [10, 8.9]
     assert figure["contributor"] == "ada"
     assert figure["date"] == "2026-07"
-    said = comment.body(reply.reply(judgement, neighbours.understood(repository.path, judgement)))
+    said = comment.body(neighbours.answer(repository.path, judgement))
     assert "on the page of its card" in said
 
 
@@ -91,7 +82,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
 def test_invalid_answers_are_rejected_with_the_reason(
     repository: Repository, changes: dict[str, str], reason: str
 ) -> None:
-    judgement = proposed(repository, ANSWERS | changes).judgement
+    judgement, _ = proposed(repository, ANSWERS | changes)
 
     assert judgement.decision == "rejected"
     assert reason in " ".join(finding.message for finding in judgement.findings)
@@ -138,7 +129,7 @@ def test_the_branch_of_a_form_adds_one_file_below_the_published_ones(
     assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
 
     repository.git("reset", "--quiet", "--hard", "main")
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.add(SMALL)
     committed(repository)
     assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import PipelineError
-from pipeline.intake import form, form_cli, host
-from pipeline.intake.authorship import Sending
-from schemas.posted import BEGIN, END, UnreadableTextError, to_text
+from pipeline.intake import form, gate, host
+from pipeline.intake.authorship import ROBOT, Sending, sending
+from schemas.posted import BEGIN, END, to_text
 from schemas.strict import MAX_BYTES
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.processes import needs_shell
@@ -41,7 +41,7 @@ else:
 """
 
 
-def event(folder: Path, body: str, author: str = "ada") -> Path:
+def event(folder: Path, body: str, author: str = "ada", label: str = "result") -> Path:
     """The event of a filled-in form, as GitHub documents it; the title is never used."""
     path = folder / "event.json"
     user = {"login": author, "id": 5, "type": "User"}
@@ -49,7 +49,7 @@ def event(folder: Path, body: str, author: str = "ada") -> Path:
         "number": 7,
         "title": "$(touch pwned); `id` && rm -rf ~",
         "user": user,
-        "labels": [{"name": "result"}],
+        "labels": [{"name": label}],
         "created_at": "2026-11-25T10:00:00Z",
         "updated_at": "2026-11-25T10:00:00Z",
         "body": body,
@@ -62,13 +62,13 @@ def answered(body: str) -> str:
     return f"### The result\r\n\r\n{body}\r\n### Consent\r\n\r\n- [x] I measured it"
 
 
-def proposed(repository: Repository, body: str, author: str = "ada") -> form.Proposal:
-    filled = form.read_event(event(repository.path, answered(body), author))
-    return form.propose(repository.path, "main", filled, Sending(author=author))
+def proposed(repository: Repository, body: str) -> gate.Judgement:
+    filled = form.read_event(event(repository.path, answered(body)))
+    return form.propose(repository.path, "main", filled, Sending(author="ada"))[0]
 
 
 def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository) -> None:
-    judgement = proposed(repository, TEXT.replace("\n", "\r\n")).judgement
+    judgement = proposed(repository, TEXT.replace("\n", "\r\n"))
 
     head = judgement.head
     changed = repository.git("diff", "--name-status", "main", head)
@@ -85,6 +85,7 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
     [
         ("no result at all", "the form has no result"),
         ("<script>alert(1)</script>", "the form has no result"),
+        ("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----", "the form has no result"),
         (TEXT + TEXT, "the text contains 2 results"),
         (TEXT.replace(END, ""), "the first or the last line of the text is missing"),
         (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
@@ -110,7 +111,7 @@ def test_an_invalid_form_is_answered_and_leaves_no_branch(
     body = to_text(body) if isinstance(body, bytes) else body
     before = repository.git("for-each-ref")
 
-    judgement = proposed(repository, body).judgement
+    judgement = proposed(repository, body)
 
     assert judgement.decision == "rejected"
     assert reason in " ".join(finding.message for finding in judgement.findings)
@@ -129,33 +130,23 @@ def test_an_event_of_a_bot_is_ignored(tmp_path: Path) -> None:
         form.read_event(event(tmp_path, TEXT, author="dependabot[bot]"))
 
 
-@pytest.mark.parametrize(
-    ("author", "own_branch", "sender"),
-    [
-        (host.ROBOT, True, "Ada"),  # the commit's author, as `repositories` writes it
-        (host.ROBOT, False, host.ROBOT),  # a fork may be called anything
-        ("eve", True, "eve"),
-    ],
-)
-def test_only_our_own_pull_requests_bring_the_results_of_another(
-    repository: Repository,
-    author: str,
-    own_branch: bool,  # noqa: FBT001
-    sender: str,
-) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+def sender(repository: Repository, author: str, branch_in: str = "o/r") -> str | None:
+    given = {"REPOSITORY": "o/r", "HEAD_REPOSITORY": branch_in}
+    return sending(repository.path, "main", "pull-request", author, given).author
 
-    found = form.sender(repository.path, "main", "pull-request", author, own_branch=own_branch)
 
-    assert found == sender
+def test_only_our_own_pull_requests_bring_the_results_of_another(repository: Repository) -> None:
+    repository.add(SMALL)
+
+    assert sender(repository, ROBOT) == "Ada"  # the commit's author, as `repositories` writes it
+    assert sender(repository, ROBOT, "fork/r") == ROBOT  # a fork may be called anything
+    assert sender(repository, "eve") == "eve"
 
 
 def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
     repository: Repository,
 ) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     repository.git("checkout", "--quiet", "main")
     (repository.path / "README.md").write_text("Another text.\n", encoding="utf-8")
     repository.commit()
@@ -164,16 +155,16 @@ def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
     repository.git(*maintainer, "merge", "--quiet", "--no-edit", "main")
     repository.git("commit", "--quiet", "--amend", "--no-edit", "--author=Mae <mae@example.org>")
 
-    found = form.sender(repository.path, "main", "pull-request", host.ROBOT, own_branch=True)
-
     assert repository.git("show", "--no-patch", "--format=%an", "pull-request") == "Mae"
-    assert found == "Ada"
+    assert sender(repository, ROBOT) == "Ada"
+
+
+# Sends a form with these texts, then and now; returns the branches and the requests by path.
+SendForm = Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]
 
 
 @pytest.fixture
-def sent(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]:
+def sent(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SendForm:
     """Judge and send a form as the workflow does; return the branches and requests to GitHub."""
     remote, log = tmp_path / "remote.git", tmp_path / "log"
     repository.git("clone", "--quiet", "--bare", str(repository.path), str(remote))
@@ -189,8 +180,8 @@ def sent(
     def send(body: str, now: str) -> tuple[str, dict[str, list[dict[str, str]]]]:
         (tmp_path / "now").write_text(now, "utf-8", newline="")
         filled, output = event(tmp_path, body), tmp_path / "form"
-        form_cli.form_command(event=filled, base="main", clone=repository.path, output=output)
-        form_cli.send_command(
+        form.form_command(event=filled, base="main", clone=repository.path, output=output)
+        form.send_command(
             event=filled, folder=output, repository="o/r", branch="main", clone=repository.path
         )
         asked: dict[str, list[dict[str, str]]] = {}
@@ -203,9 +194,7 @@ def sent(
 
 
 @needs_shell
-def test_an_accepted_form_is_pushed_opened_checked_and_answered(
-    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]],
-) -> None:
+def test_an_accepted_form_is_pushed_opened_checked_and_answered(sent: SendForm) -> None:
     branches, asked = sent(answered(TEXT), answered(TEXT))
 
     assert "form/7" in branches.split()
@@ -226,7 +215,7 @@ def test_an_accepted_form_is_pushed_opened_checked_and_answered(
     ],
 )
 def test_a_refused_or_edited_form_leaves_no_branch(
-    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]],
+    sent: SendForm,
     body: str,
     now: str,
     answer: str | None,
@@ -241,7 +230,7 @@ def test_a_refused_or_edited_form_leaves_no_branch(
 
 @needs_shell
 def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
-    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]], tmp_path: Path
+    sent: SendForm, tmp_path: Path
 ) -> None:
     (tmp_path / "now-was-opened").touch()
 
@@ -249,8 +238,3 @@ def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
 
     assert "form/7" not in branches
     assert "with a new form" in asked["issues/7/comments"][-1]["body"]
-
-
-def test_text_of_another_program_is_not_a_result() -> None:
-    with pytest.raises(UnreadableTextError, match="the form has no result"):
-        form.posted("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----")

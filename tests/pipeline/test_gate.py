@@ -1,15 +1,17 @@
-"""The gate accepts new results, also in the folder of a month, and judges files separately."""
+"""The gate accepts new results and corrections by the same person, and judges each file."""
+
+from dataclasses import replace
 
 import pytest
 
 from pipeline.intake import gate, reply
+from pipeline.intake.authorship import Sending
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample, sample_bytes
 
 
 def test_a_new_result_is_accepted(repository: Repository) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
 
     judgement = repository.judge()
 
@@ -31,8 +33,7 @@ def test_a_pull_request_without_a_result_is_ignored(repository: Repository) -> N
 def test_later_commits_of_the_base_are_not_blamed_on_the_pull_request(
     repository: Repository,
 ) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     repository.git("checkout", "--quiet", "main")
     (repository.path / "README.md").write_text("Moved on.\n", encoding="utf-8")
     repository.commit()
@@ -100,8 +101,56 @@ def test_a_pull_request_has_a_bounded_number_of_arms(
 ) -> None:
     monkeypatch.setattr(gate, "MAX_ARMS", most)
     for seed in (4, 5):  # three arms each
-        one = sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed)
-        repository.write(sample_bytes(one), name_of(one))
-    repository.commit()
+        repository.add(sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed))
 
     assert repository.rules() == rules
+
+
+def test_many_changes_next_to_a_result_are_counted_and_not_listed(repository: Repository) -> None:
+    for number in range(50):
+        (repository.path / f"note-{number:02}.txt").write_text("x", encoding="utf-8")
+    repository.add(SMALL)
+
+    found = repository.judge().findings
+
+    assert len(found) == 20
+    last = next(each.message for each in found if each.file == "note-19.txt")
+    assert "and 30 more files" in last
+
+
+def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository) -> None:
+    repository.add(replace(SMALL, supersedes=repository.there.name))
+
+    judgement = repository.judge(Sending(author="ada"))
+
+    assert judgement.decision == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("author", "contributor", "rules"),
+    [
+        ("eve", "ada", ["contributor-author", "superseding-author"]),
+        ("eve", "eve", ["superseding-contributor"]),
+    ],
+)
+def test_nobody_replaces_the_result_of_another(
+    repository: Repository, author: str, contributor: str, rules: list[str]
+) -> None:
+    repository.add(replace(SMALL, supersedes=repository.there.name, contributor=contributor))
+
+    judgement = repository.judge(Sending(author=author))
+
+    assert [each.rule for each in judgement.findings] == rules
+
+
+def test_a_result_is_replaced_once(repository: Repository) -> None:
+    first = replace(SMALL, supersedes=repository.there.name)
+    repository.git("checkout", "--quiet", "main")
+    repository.add(first)
+    repository.git("checkout", "--quiet", "-B", "pull-request")
+    repository.add(replace(first, notes="Once more"))
+
+    (found,) = repository.judge().findings
+
+    assert found.rule == "superseding-twice"
+    assert f"name {name_of(first)} instead" in found.message

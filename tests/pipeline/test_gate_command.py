@@ -17,7 +17,7 @@ from schemas.migrations import forms
 from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.pipeline.tables import entry_on
-from tests.samples import sample, sample_bytes
+from tests.samples import sample
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,7 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     repository.commit()
 
     judgement = repository.judge()
-    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    answer = neighbours.answer(repository.path, judgement)
     lines = [*reply.lines(judgement), *comment.body(answer).splitlines()]
 
     assert judgement.decision == "rejected"
@@ -66,18 +66,9 @@ def test_annotations_are_escaped_and_at_most_ten() -> None:
 def run_command(
     repository: Repository, *options: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "pipeline.intake",
-        "gate",
-        "--base",
-        "main",
-        "--head",
-        "pull-request",
-    ]
+    gate_words = ("-m", "pipeline.intake", "gate", "--base", "main", "--head", "pull-request")
     return subprocess.run(
-        [*command, "--repository", str(repository.path), *options],
+        [sys.executable, *gate_words, "--repository", str(repository.path), *options],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], **variables},
         capture_output=True,
@@ -110,8 +101,7 @@ def test_the_command_prints_findings_and_writes_the_verdict(repository: Reposito
 
 
 def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     summary = repository.path.parent / f"{repository.path.name}.md"
 
     done = run_command(repository, "--json", "--step-summary", str(summary))
@@ -131,8 +121,7 @@ def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
 def test_a_label_counts_for_the_commit_that_it_was_set_on(
     repository: Repository, action: str, label: str, code: int
 ) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     labels = json.dumps(["on-behalf", "question"])
 
     done = run_command(repository, AUTHOR="eve", LABELS=labels, ACTION=action, LABEL=label)
@@ -162,8 +151,7 @@ def test_a_label_set_on_an_earlier_commit_permits_no_entry_on_a_later_one(
 def test_a_label_that_names_a_commit_counts_for_it_at_every_event(
     repository: Repository, behind: int, code: int
 ) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     named = repository.git("rev-parse", "pull-request")[:7]
     for _ in range(behind):
         repository.commit()
@@ -209,8 +197,7 @@ def test_one_campaign_in_two_versions_of_the_format_is_a_duplicate(repository: R
 
 
 def test_a_name_of_both_a_branch_and_a_tag_is_refused_as_a_revision(repository: Repository) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     repository.git("tag", "main")  # resolves before the branch: nothing would seem to change
 
     with pytest.raises(GitError, match="is both a branch and a tag"):
@@ -227,8 +214,7 @@ def test_every_file_is_examined_for_flags_and_against_the_others_of_its_pull_req
     # Named so that the two copies come last.
     copies = [VICTIM, replace(copied(), contributor="ada")]
     for each in (*honest, *copies):
-        repository.write(sample_bytes(each), name_of(each))
-    repository.commit()
+        repository.add(each)
 
     judgement = repository.judge()
     found = {each.file: each for each in neighbours.understood(repository.path, judgement)}
@@ -236,6 +222,5 @@ def test_every_file_is_examined_for_flags_and_against_the_others_of_its_pull_req
     assert judgement.decision == "accepted"
     for each in copies:
         understood = found[f"{FOLDER}/{name_of(each)}"].understood
-        assert understood is not None
         assert {"copied-times"} <= {flag.name for flag in understood.flags}
     assert all(each.understood is not None for each in found.values())

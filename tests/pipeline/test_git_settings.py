@@ -79,8 +79,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     made = Repository(tmp_path_factory.mktemp("settings"))
     correction = replace(SMALL, supersedes=made.there.name)
     made.git("checkout", "--quiet", "main")
-    made.write(sample_bytes(correction), name_of(correction))
-    made.commit()
+    made.add(correction)
     for branch in ("good", "module", "fork", "edit"):
         made.git("checkout", "--quiet", "-b", branch, "main")
         if branch == "good":
@@ -172,9 +171,7 @@ def test_attributes_in_the_pull_request_itself_change_nothing(tmp_path: Path) ->
 
 def test_a_missing_blob_is_a_failure_and_not_an_empty_collection(tmp_path: Path) -> None:
     made = Repository(tmp_path)
-    correction = replace(SMALL, supersedes=made.there.name)
-    made.write(sample_bytes(correction), name_of(correction))
-    made.commit()
+    made.add(replace(SMALL, supersedes=made.there.name))
     blob = made.git("rev-parse", f"main:{FOLDER}/{made.there.name}")
     made.git("checkout", "--quiet", "--detach")
     (made.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()

@@ -165,16 +165,7 @@ def commit(repository: Repository, branch: str, contents: list[tuple[str, bytes]
 
 def raw_tree(repository: Repository, entries: list[tuple[str, str, str]]) -> str:
     raw = b"".join(b"%s %s\0%s" % (m.encode(), n.encode(), bytes.fromhex(o)) for m, n, o in entries)
-    command = [
-        "git",
-        "-C",
-        str(repository.path),
-        "hash-object",
-        "-t",
-        "tree",
-        "-w",
-        "--stdin",
-        "--literally",
-    ]
+    words = ("hash-object", "-t", "tree", "-w", "--stdin", "--literally")
+    command = ["git", "-C", str(repository.path), *words]
     done = subprocess.run(command, input=raw, check=True, env=ENVIRONMENT, capture_output=True)
     return done.stdout.decode().strip()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.intake import comment, reply
-from pipeline.intake.reference import FORMATS, RULE, Judged, compared, violation
+from pipeline.intake.reference_validator import FORMATS, RULE, Judged, compared, violation
 from schemas.codec import canonical_bytes
 from schemas.posted import to_text
 from schemas.validator import SUBMISSION_SCHEMA, schema_findings
@@ -65,7 +65,7 @@ def test_a_file_that_only_jsonschema_accepts_is_refused_with_both_messages(
     repository.write(whole, name_of(SMALL))
     repository.commit()
 
-    for judgement in (repository.judge(), proposed(repository, to_text(whole)).judgement):
+    for judgement in (repository.judge(), proposed(repository, to_text(whole))):
         assert {each.rule for each in judgement.findings} == {"schema-type", RULE}
         assert "jsonschema-rs refuses it as listed" in "".join(reply.lines(judgement))
 
@@ -107,6 +107,6 @@ def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> Non
     answer = reply.reply(replace(made, late=("a",)), results)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
     limit = "The time limit of the reference validator (60 s)"
-    words = f"{limit} was reached, so only jsonschema-rs judged 1 file(s)"
+    words = f"{limit} was reached, so only jsonschema-rs judged 1 file."
     assert words in reply.note(answer)
     assert words in comment.body(answer)

@@ -175,8 +175,7 @@ def branch(repository: Repository, there: Submission, new: Submission, *known: s
     decide_on(repository.path / "results", *known)
     repository.commit()
     repository.git("checkout", "--quiet", "-B", "pull-request")
-    repository.write(sample_bytes(new), name_of(new))
-    repository.commit()
+    repository.add(new)
     return repository.rules().get(name_of(new), set())
 
 

@@ -12,7 +12,7 @@ from bench.synthetic_rigs import visits
 from bench.synthetic_truth import all_prompts, true_decomposition
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import checked, combined
 
 RIGS, SEED = 11, 3
 
@@ -25,7 +25,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_synthetic_file_passes_the_gate(written: Path) -> None:
-    verdict = validate(discover(written))
+    verdict = combined((each, checked(each)) for each in discover(written))
 
     assert verdict.findings == []
     assert len({each.submission.engine.backend for each in verdict.submissions}) >= 5

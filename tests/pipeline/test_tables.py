@@ -9,8 +9,8 @@ import pytest
 
 from estimates.model import Summary
 from pipeline.data import aggregate as aggregation
+from pipeline.data.column_meanings import metrics
 from pipeline.data.load import schema_structure
-from pipeline.data.metrics import metrics
 from pipeline.errors import CheckFailedError
 from tests.pipeline.tables import campaign, columns_of, database, one, rows, whole_database
 

@@ -8,7 +8,7 @@ import pytest
 
 from estimates.model import Verdict
 from harness.runners import CONNECT
-from pipeline.data.metrics import metrics
+from pipeline.data.column_meanings import metrics
 from schemas import validator
 from schemas.submission import Task
 from schemas.vocabulary import (

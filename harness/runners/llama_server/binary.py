@@ -116,11 +116,14 @@ class Binary:
         return _output(self.path, flag) if flag in self.abilities.flags else ""
 
 
-def find(path: str | None) -> Binary:
-    """Find the binary at a path, or on PATH. Raises `HarnessError` if it is not a llama-server."""
+def find(path: str | None, option: str = "--server-binary") -> Binary:
+    """Find the binary that an option names, or the one on PATH.
+
+    Raises `HarnessError` if it is not a llama-server.
+    """
     found = shutil.which(path) if path else engines.server_program()
     if found is None:
-        raise BadInputError(_not_found(path))
+        raise BadInputError(_not_found(path, option))
     program = Path(found).absolute()  # a bare name would be searched for on PATH
     text = _output(program, "--help")
     abilities = read_help(text)
@@ -128,25 +131,22 @@ def find(path: str | None) -> Binary:
         reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # loader's
         raise BadInputError(
             f"{found} does not seem to be a llama-server, judging by its --help output{reason}; "
-            f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
+            f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with {option}"
         )
     return Binary(path=program.resolve(), abilities=abilities)
 
 
-def _not_found(path: str | None) -> str:
+def _not_found(path: str | None, option: str) -> str:
     if path is None:
         return (
-            f"no {engines.SERVER_PROGRAM} on PATH; name the binary with --server-binary, or "
+            f"no {engines.SERVER_PROGRAM} on PATH; name the binary with {option}, or "
             f"{engines.INSTALL_SERVER}"
         )
     if Path(path).is_dir():
-        return (
-            f"{path} is a folder; name the {engines.SERVER_PROGRAM} in this folder with "
-            "--server-binary"
-        )
+        return f"{path} is a folder; name the {engines.SERVER_PROGRAM} in this folder with {option}"
     if Path(path).is_file():
         return f"{path} is not executable; run chmod +x on it, or name another binary"
-    return f"there is no program at {path}; name a {engines.SERVER_PROGRAM} with --server-binary"
+    return f"there is no program at {path}; name a {engines.SERVER_PROGRAM} with {option}"
 
 
 def read_devices(text: str) -> tuple[Device, ...]:

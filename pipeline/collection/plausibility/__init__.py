@@ -1,22 +1,31 @@
 """Raise the flags that need a comparison with the rest of the corpus. Flags never reject."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
 
 from estimates.flags import in_order
-from estimates.flags.observation import Observation, flag
+from estimates.flags.observation import Observation, bounds, flag
 from estimates.model import Flag
-from pipeline.collection.plausibility import checks
-from pipeline.collection.plausibility.corpus import Corpus, CorpusComparison, CorpusEntry
+from pipeline.collection.plausibility import peers
+from pipeline.collection.plausibility.arm_outputs import OutputAgreement, agreement
+from pipeline.collection.plausibility.corpus import (
+    ANONYMOUS,
+    SHAPE,
+    Corpus,
+    CorpusComparison,
+    CorpusEntry,
+)
 from schemas.submission import Submission
+from schemas.vocabulary.flags import Severity
 
-Check = Callable[[CorpusComparison], Observation | None]
-
-CORPUS_FLAGS: dict[str, Check] = {
-    "copied-times": checks.copied_times,
-    "far-from-peers": checks.far_from_peers,
-    "another-model": checks.another_model,
-    "unlike-peers": checks.unlike_peers,
-}
+PEERS = bounds("far-from-peers")
+UNLIKE = bounds("unlike-peers")
+MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
 
 
 def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
@@ -34,3 +43,152 @@ def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
 def _raised(candidate: CorpusComparison) -> tuple[Flag, ...]:
     found = ((name, check(candidate)) for name, check in CORPUS_FLAGS.items())
     return in_order(flag(name, what) for name, what in found if what is not None)
+
+
+def copied_times(candidate: CorpusComparison) -> Observation | None:
+    """Another submission has the same times, to many digits, or the same series of time ratios.
+
+    The message names the submission that shares the most times or, without any, the most series.
+    """
+    own, entries = candidate.own, candidate.corpus.entries
+    for kind, index in candidate.corpus.marks.items():
+        copies = [copy for copy in index.copies(own.marks[kind]) if candidate.is_apart(copy[0])]
+        if copies:  # the earliest of those that share the most
+            position, shared, total = max(copies, key=itemgetter(1))
+            return Observation(
+                severity=_severity(candidate, position),
+                case=kind,
+                counts=f"{shared} of {total}",
+                other=entries[position].name,
+            )
+    return None
+
+
+def _severity(candidate: CorpusComparison, position: int) -> Severity:
+    """The severity of a copied-times flag: serious for the copy, caution for the original.
+
+    A new result is the copy. If one account sent both, the later result is the copy. If only one
+    account is known to maintainers, the other account's result is. Otherwise both get a serious
+    flag until a lifecycle entry ends one of them, because anybody can state an earlier date.
+    """
+    own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
+    if candidate.position is None:
+        return "serious"
+    if own.account != other.account or own.account == ANONYMOUS:
+        return "caution" if own.account in known and other.account not in known else "serious"
+    own_date, other_date = own.submission.measured_from, other.submission.measured_from
+    is_first = (own_date, candidate.position) < (other_date, position)
+    return "caution" if is_first else "serious"
+
+
+def far_from_peers(candidate: CorpusComparison) -> Observation | None:
+    """The baseline's speed is far from other accounts' baseline speeds on the same device."""
+    own = candidate.own.speed
+    if own is None:
+        return None
+    speeds = candidate.corpus.speeds
+    same = peers.speeds_of_others(speeds.get((*own.device, own.target), {}), own.account)
+    if len(same) >= PEERS["fewest"]:
+        return _if_far(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
+    if own.bytes_per_s is None:
+        return None
+    read = peers.speeds_of_others(speeds.get((*own.device, None), {}), own.account)
+    if len(read) < PEERS["fewest"]:
+        return None
+    return _if_far(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
+
+
+def _if_far(
+    value: float, others: NDArray[np.float64], shown: str, scope: str
+) -> Observation | None:
+    distance, score = peers.distance(value, others)
+    if abs(score) <= PEERS["score"] or abs(distance) <= math.log(PEERS["factor"]):
+        return None
+    return Observation(
+        speed=shown,
+        factor=math.exp(abs(distance)),
+        direction="faster" if distance > 0 else "slower",
+        others=len(others),
+        scope=scope,
+    )
+
+
+def another_model(candidate: CorpusComparison) -> Observation | None:
+    """Other accounts measured a model with a different architecture under this target's name.
+
+    Quantisers make many files of one model, so digests of the weights differ between honest
+    results. But the number of layers, the vocabulary and the architecture are the same in all these
+    files.
+    """
+    shape, named = candidate.own.shape, candidate.own.identity
+    alike, differing, facts = set[str](), dict[str, int](), dict[int, str]()
+    for other, accounts in candidate.corpus.shapes.get(named.target, {}).items():
+        # The first fact for which both state different values.
+        stated = zip(SHAPE, shape, other, strict=True)
+        fact = next((fact for fact, a, b in stated if None not in (a, b) and a != b), None)
+        if fact is not None:
+            differing |= {**accounts, **differing}
+            facts |= dict.fromkeys(accounts.values(), fact)
+        elif any(part is not None for part in other):
+            alike |= accounts.keys()
+    found = candidate.outvoted(alike, differing)
+    if found is None:
+        return None
+    severity, position = found
+    fact, other_entry = facts[position], candidate.corpus.entries[position]
+    here, there = candidate.own.submission.target, other_entry.submission.target
+    return Observation(
+        severity=severity,
+        fact=fact.replace("_", " "),
+        own=getattr(here, fact),
+        other=other_entry.name,
+        others=getattr(there, fact),
+    )
+
+
+def unlike_peers(candidate: CorpusComparison) -> Observation | None:
+    """Other accounts got different answers or round counts with the same models and settings.
+
+    Only arms with equal weights and common prompts are compared.
+    """
+    own, corpus = candidate.own, candidate.corpus
+    alike, seen = set[str](), dict[int, Observation]()
+    differing = dict[str, int]()
+    for run, place in own.runs():
+        for account, (position, other) in islice(corpus.runs.get(run, {}).items(), MOST_PEERS):
+            there = corpus.entries[position]
+            found = agreement(own.outputs, place, there.outputs, other)
+            if found is None or not candidate.is_apart(position) or not own.same_weights(there):
+                continue
+            case = _unlike(found)
+            if case is None:
+                alike.add(account)
+            else:
+                differing.setdefault(account, position)
+                seen.setdefault(
+                    position, Observation(case=case, other=there.name, **found._asdict())
+                )
+    outvoted = candidate.outvoted(alike - differing.keys(), differing)
+    if outvoted is None:
+        return None
+    observation = seen[outvoted[1]]
+    observation.severity = outvoted[0]
+    return observation
+
+
+def _unlike(found: OutputAgreement) -> str | None:
+    """The difference (`answers` or `rounds`) between two arms that should agree; `None` if none."""
+    enough = UNLIKE["fewest"]
+    if found.equal >= enough and found.factor_equal > 1 + UNLIKE["apart"]:
+        return "rounds"
+    if found.prompts < enough or (found.equal and found.factor_all <= 1 + UNLIKE["apart_of_all"]):
+        return None
+    return "rounds" if found.equal else "answers"
+
+
+CORPUS_FLAGS: dict[str, Callable[[CorpusComparison], Observation | None]] = {
+    "copied-times": copied_times,
+    "far-from-peers": far_from_peers,
+    "another-model": another_model,
+    "unlike-peers": unlike_peers,
+}

@@ -7,8 +7,8 @@ from typing import Self, TypeAlias
 
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
+from pipeline.collection.plausibility.arm_outputs import Outputs, outputs_of
 from pipeline.collection.plausibility.fingerprint import MarkIndex, Marks, marks_of
-from pipeline.collection.plausibility.outputs import Outputs, outputs_of
 from schemas.codec import content_digest
 from schemas.migrations import forms
 from schemas.submission import Submission
@@ -121,7 +121,7 @@ class Corpus:
         return found
 
     @cached_property
-    def speeds(self) -> dict[peers.Place, peers.PeerSpeeds]:
+    def speeds(self) -> dict[peers.Place, dict[str, float]]:
         """The baseline speeds measured on each device, for each target and over all targets."""
         return peers.peer_speeds(each.speed for each in self.entries)
 

@@ -1,7 +1,8 @@
 """Compare a baseline's speed with other baselines' speeds, by device and target."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Self, TypeAlias
@@ -49,40 +50,27 @@ class BaselineSpeed:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PeerSpeeds:
-    """The logarithms of all accounts' median speeds; `positions` has each account's index."""
+def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, dict[str, float]]:
+    """The logarithm of each account's median speed on each device.
 
-    positions: Mapping[str, int]
-    logs: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """Compute the median speed of each account from all of its speeds."""
-        logs = [math.log(median(own)) for own in values.values()]
-        return cls({account: at for at, account in enumerate(values)}, np.array(logs))
-
-    def others(self, account: str) -> NDArray[np.float64]:
-        """The logarithms of all speeds except this account's."""
-        at = self.positions.get(account)
-        return self.logs if at is None else np.delete(self.logs, at)
-
-
-NO_PEERS = PeerSpeeds({}, np.empty(0))
-
-
-def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeeds]:
-    """The speeds on each device: in tokens/s for each target, in bytes/s over all targets."""
-    found: dict[Place, dict[str, list[float]]] = {}
-    for each in speeds:
-        if each is None:
-            continue
-        place = found.setdefault((*each.device, each.target), {})
-        place.setdefault(each.account, []).append(each.tps)
+    Speeds are in tokens/s for each target, and in bytes/s over all targets.
+    """
+    found: defaultdict[Place, defaultdict[str, list[float]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for each in filter(None, speeds):
+        found[*each.device, each.target][each.account].append(each.tps)
         if each.bytes_per_s is not None:
-            anywhere = found.setdefault((*each.device, None), {})
-            anywhere.setdefault(each.account, []).append(each.bytes_per_s)
-    return {place: PeerSpeeds.of(values) for place, values in found.items()}
+            found[*each.device, None][each.account].append(each.bytes_per_s)
+    return {
+        place: {account: math.log(median(own)) for account, own in accounts.items()}
+        for place, accounts in found.items()
+    }
+
+
+def speeds_of_others(speeds: Mapping[str, float], account: str) -> NDArray[np.float64]:
+    """The logarithms of all speeds except this account's."""
+    return np.array([speed for other, speed in speeds.items() if other != account])
 
 
 def distance(value: float, peers: NDArray[np.float64]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import duckdb
 
-from pipeline.data.datapackage import ExportedFile
+from pipeline.data.export import ExportedFile
 from pipeline.site.pages import (
     answer_pages,
     data,

@@ -9,10 +9,15 @@ import orjson
 from markupsafe import Markup
 
 from pipeline.data.aggregate import row_meaning
-from pipeline.data.columns import description
-from pipeline.data.datapackage import MEDIA_TYPES, SPEEDUPS, ExportedFile
-from pipeline.data.export import EXPORTS, SPEEDUPS_VERSION, SUMS
-from pipeline.data.metrics import metrics
+from pipeline.data.column_meanings import description, metrics
+from pipeline.data.export import (
+    EXPORTS,
+    MEDIA_TYPES,
+    SPEEDUPS,
+    SPEEDUPS_VERSION,
+    SUMS,
+    ExportedFile,
+)
 from pipeline.site.pages import strips
 from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file

@@ -21,9 +21,9 @@ from distributed.security import Security
 
 from harness.cli import app
 from harness.errors import BadInputError
+from harness.fleet.command import FleetOptions, WorkerOptions
 from harness.fleet.connections import make_key, security
 from harness.fleet.matrix import MatrixRun, read
-from harness.fleet.options import FleetOptions, WorkerOptions
 from harness.fleet.owned_device import owned_device, owned_devices
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE

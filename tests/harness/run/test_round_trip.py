@@ -17,7 +17,7 @@ from harness.run.execute import RunContext
 from harness.runners.base import EngineReport, Generation, Session, TrialRequest
 from harness.runners.base import Failure as Failed
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import findings_of
 from schemas import contract
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Reason, Submission
@@ -92,7 +92,7 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
 
     path = result_file.write(submission, tmp_path / "results" / "community")
 
-    assert validate(discover(tmp_path / "results")).findings == []
+    assert not tuple(findings_of(discover(tmp_path / "results")))
     assert contract.findings(path.read_bytes()) == ()
 
 

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -10,7 +10,6 @@ import orjson
 
 from estimates.identity import canonical_name
 from pipeline.collection.discover import Source
-from pipeline.collection.published_rules import published_findings
 from schemas import contract, strict
 from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
 from schemas.finding import ROOT, Finding, bounded, in_file, shown
@@ -19,6 +18,7 @@ from schemas.submission import Submission
 from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA, schema_findings
 
 Found: TypeAlias = tuple[Finding, ...]
+Row: TypeAlias = Mapping[str, Any]  # of a published document, as its schema defines it
 
 # A GitHub user name in lower case; old user names may have double hyphens or a final hyphen. Names
 # of results end with day and digest.
@@ -28,6 +28,7 @@ _CONTRIBUTOR_ENTRY = re.compile(
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
 # The schema of each document that is not a result, and the field that names its file.
 _OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
+ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the printed rates
 DUPLICATE = "duplicate"  # the rule about files with the same content
 
 
@@ -48,6 +49,9 @@ class AcceptedText:
     text: str
 
 
+Checked: TypeAlias = Accepted | AcceptedText | Found
+
+
 @dataclass(slots=True, kw_only=True)
 class Validated:
     """The accepted files, and the findings on every other file."""
@@ -58,47 +62,47 @@ class Validated:
     findings: list[Finding] = field(default_factory=list)
 
 
-def validate(sources: Iterable[Source]) -> Validated:
-    """Check every file and return all findings together. Never raises for a file's content."""
-    return combined((source, checked(source)) for source in sources)
-
-
 def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """The findings of `validate` on corpus files, holding only one file in memory at a time."""
-    first_by_digest: dict[str, Source] = {}
-    for source in sources:
-        result = checked(source)
-        if isinstance(result, tuple):
-            yield from result
-        elif isinstance(result, Accepted) and source.place == "corpus":
-            twin = first_by_digest.setdefault(result.digest, source)
-            if twin != source:
-                yield _duplicate_finding(source, twin)
+    """The findings on files, holding only one file in memory. Never raises for a file's content."""
+    results = ((source, checked(source)) for source in sources)
+    # A preview may have the content of another file.
+    judged = (each for each in results if each[0].place == "corpus" or isinstance(each[1], tuple))
+    for _, result in _without_twins(judged):
+        yield from result if isinstance(result, tuple) else ()
 
 
-def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
+def combined(results: Iterable[tuple[Source, Checked]]) -> Validated:
     """Combine the results of single files; if files have equal content, only the first counts."""
     validated = Validated()
-    first_by_digest: dict[str, Source] = {}
-    for source, checked_alone in results:
-        result = checked_alone
+    for source, result in _without_twins(results):
         if isinstance(result, Accepted):
-            twin = first_by_digest.setdefault(result.digest, source)
-            if twin != source:  # a preview with content of the corpus adds nothing
-                result = () if source.place == "preview" else (_duplicate_finding(source, twin),)
-        match result:
-            case Accepted():
-                validated.submissions.append(result)
-            case AcceptedText(source=Source(kind="published")):
-                validated.published.append(result)
-            case AcceptedText():
-                validated.lifecycle.append(result)
-            case found:
-                validated.findings.extend(found)
+            validated.submissions.append(result)
+        elif isinstance(result, AcceptedText):
+            (validated.published if source.kind == "published" else validated.lifecycle).append(
+                result
+            )
+        else:
+            validated.findings.extend(result)
     return validated
 
 
-def checked(source: Source, data: bytes | None = None) -> Accepted | AcceptedText | Found:
+def _without_twins(
+    results: Iterable[tuple[Source, Checked]],
+) -> Iterator[tuple[Source, Checked]]:
+    """Replace each submission whose content an earlier one has: by nothing if it is a preview."""
+    first_by_digest: dict[str, Source] = {}
+    for source, result in results:
+        if isinstance(result, Accepted):
+            twin = first_by_digest.setdefault(result.digest, source)
+            if twin != source:
+                message = f"{twin.path.name} already has the same content; remove one of the two"
+                preview = source.place == "preview"
+                yield source, () if preview else (_finding(source, DUPLICATE, message),)
+                continue
+        yield source, result
+
+
+def checked(source: Source, data: bytes | None = None) -> Checked:
     """Check one file by itself: return the accepted file, or all its faults.
 
     `data` are the file's bytes if they have been read already.
@@ -128,6 +132,55 @@ def checked(source: Source, data: bytes | None = None) -> Accepted | AcceptedTex
     if source.place == "preview":
         return accepted
     return _corpus_findings(accepted, data, canonical) or accepted
+
+
+def published_findings(document: Row) -> Iterator[Finding]:
+    """All faults in a document that already matches its schema."""
+    rigs = {rig["id"] for rig in document["rigs"]}
+    rows = {row["id"]: row for row in document["rows"]}
+    if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):
+        yield Finding(
+            path="$",
+            message="two rows or two rigs have the same id; give each a different id",
+            rule="published-id",
+        )
+    for number, row in enumerate(document["rows"]):
+        path = f"$.rows[{number}]"
+        if row.get("rig", None) not in {None, *rigs}:
+            message = f"there is no rig {row['rig']!a}; name a rig from this file"
+            yield Finding(path=f"{path}.rig", message=message, rule="published-rig")
+        if row["kind"] == "speculation":
+            yield from _of_pair(path, row, rows.get(row.get("baseline_row")))
+
+
+def _of_pair(path: str, row: Row, base: Row | None) -> Iterator[Finding]:
+    own = _values(row)
+    if base is None and ("baseline_row" in row or "speedup" not in own):
+        message = (
+            "the row has neither a baseline row nor a speedup; add the rate without "
+            "speculation or the speedup"
+        )
+        yield Finding(path=path, message=message, rule="published-baseline")
+    if base is None:
+        return
+    if any(base.get(name) != row.get(name) for name in ("rig", "target")):
+        message = (
+            "the baseline has a different rig or target; name a row with the same rig and target"
+        )
+        yield Finding(path=f"{path}.baseline_row", message=message, rule="published-baseline")
+    before = _values(base).get("decode_tps")
+    if before and {"decode_tps", "speedup"} <= own.keys() and "note" not in row:
+        ratio = own["decode_tps"] / before
+        if abs(own["speedup"] / ratio - 1) > ROUNDING:
+            message = (
+                f"the speedup is {own['speedup']:g}, but the rates give {ratio:.3g}; correct the "
+                "wrong figure, or leave it out"
+            )
+            yield Finding(path=f"{path}.figures", message=message, rule="published-ratio")
+
+
+def _values(row: Row) -> dict[str, float]:
+    return {figure["quantity"]: figure["value"] for figure in row["figures"]}
 
 
 def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
@@ -209,12 +262,6 @@ def _status_findings(source: Source, data: bytes) -> Found:
         return ()
     message = "only a contributor can be `known`: name the file contributor--<user name>.json"
     return (_finding(source, "lifecycle-status", message, "$.status"),)
-
-
-def _duplicate_finding(source: Source, twin: Source) -> Finding:
-    """The finding on a file whose content another file of the corpus already has."""
-    message = f"{twin.path.name} already has the same content; remove one of the two"
-    return _finding(source, DUPLICATE, message)
 
 
 def _finding(source: Source, rule: str, message: str, path: str = ROOT) -> Finding:

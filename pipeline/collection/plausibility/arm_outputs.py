@@ -19,7 +19,7 @@ Outputs = NDArray[np.uint32]
 _COLUMNS = 5
 
 
-class Agreement(NamedTuple):
+class OutputAgreement(NamedTuple):
     """The number of prompts that two arms share, and how many of their answers are equal.
 
     `factor_equal` is the factor (at least 1) by which the arms' tokens per round differ over the
@@ -55,7 +55,7 @@ def _rows(submission: Submission) -> Iterator[tuple[int, ...]]:
         yield place, zlib.crc32(prompt.encode()), *row
 
 
-def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreement | None:
+def agreement(own: Outputs, place: int, others: Outputs, other: int) -> OutputAgreement | None:
     """The agreement between two arms' outputs; `None` if they have no prompt in common."""
     own, others = own.reshape(-1, _COLUMNS), others.reshape(-1, _COLUMNS)
     mine, theirs = own[own[:, 0] == place], others[others[:, 0] == other]
@@ -64,7 +64,7 @@ def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreemen
         return None
     mine, theirs = mine[here], theirs[there]
     same = mine[:, 2] == theirs[:, 2]
-    return Agreement(
+    return OutputAgreement(
         len(here), int(same.sum()), _factor(mine[same], theirs[same]), _factor(mine, theirs)
     )
 

@@ -1,21 +1,47 @@
-"""Describe the columns of the exported tables, and their primary and foreign keys.
+"""Describe the columns of the exported tables: metrics, descriptions, primary and foreign keys.
 
 The file format's schemas describe its fields; `columns.toml` describes all other columns.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
-from pipeline.data.metrics import metrics
+from msgspec import Struct
+
 from schemas.validator import PUBLISHED_SCHEMA, SOURCES_SCHEMA, SUBMISSION_SCHEMA
 from schemas.validator import schema as schema_named
-from schemas.vocabulary.documents import document
+from schemas.vocabulary.axes import AXES
+from schemas.vocabulary.documents import document, read_entry
 
 _SCHEMAS = (SUBMISSION_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA)
 # Tables whose rows have a separate schema, which takes precedence.
 _OWN = {"published_view": PUBLISHED_SCHEMA, "source": SOURCES_SCHEMA}
 _CAPITALS = {"cpu", "gpu", "id", "kv", "os", "ram", "url", "vram"}
+
+
+class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A metric: its label, its unit, and whether higher or lower is better."""
+
+    label: str
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+
+
+@cache
+def metrics() -> dict[str, Metric]:
+    """All metrics by column name, including the vocabulary's axes that have a unit."""
+    axes = {
+        axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
+        for axis in AXES.values()
+        if axis.unit is not None
+    }
+    return axes | {
+        column: read_entry(
+            Metric, f"metrics.{column}", dict(zip(Metric.__struct_fields__, values, strict=True))
+        )
+        for column, values in document("metrics").items()
+    }
 
 
 def title(column: str) -> str:

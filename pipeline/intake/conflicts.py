@@ -1,0 +1,258 @@
+"""Refuse new results that conflict with the collection on the base branch.
+
+These are results of contributors whom maintainers excluded, copies of withdrawn results, and
+results whose times, names or imports conflict with those of other accounts. A copy under a
+different name, day or machine has the same times; a new measurement does not. Results on the base
+branch came first, whatever date a file states.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from pipeline.collection import lifecycle
+from pipeline.collection.plausibility import corpus_flags
+from pipeline.collection.plausibility.corpus import ANONYMOUS, Corpus, account_of
+from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
+from pipeline.collection.validation import contributor_of
+from pipeline.collection.weight_names import Name, names_of
+from pipeline.intake import git
+from pipeline.intake.paths import FOLDER, LIFECYCLE
+from schemas import contract
+from schemas.codec import slug
+from schemas.finding import ROOT, Finding, in_file, shown
+from schemas.letters import skeleton
+from schemas.submission import Machine, Model, Origin, Submission, Trial
+from schemas.validator import LIFECYCLE_SCHEMA
+from schemas.vocabulary import model_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawals:
+    """The withdrawn results and the excluded contributors at a revision.
+
+    `results` are file names; `contributors` maps a user name to the reason. `known` are the
+    contributors that lifecycle entries mark as known.
+    """
+
+    results: frozenset[str]
+    contributors: Mapping[str, str]
+    known: frozenset[str]
+
+
+def withdrawals(repository: Path, revision: str) -> Withdrawals:
+    """The withdrawals at a revision. Raises `GitError` if git cannot answer."""
+    entries = git.files(repository, revision, LIFECYCLE)
+    about = {name: blob for name, blob in entries.items() if contributor_of(name)}
+    texts = tuple(git.contents(repository, about))
+    for name, text in texts:
+        if contract.document_findings(text, LIFECYCLE_SCHEMA):
+            raise git.GitError(
+                f"{LIFECYCLE}/{name} in the base revision is not a valid entry; repair that entry "
+                "first"
+            )
+    return Withdrawals(
+        results=frozenset(n for n, blob in entries.items() if blob and n not in about),
+        contributors=lifecycle.contributors(texts, known=False),
+        known=frozenset(lifecycle.contributors(texts, known=True)),
+    )
+
+
+def is_new(repository: Path, revision: str, author: str | None) -> bool:
+    """Whether an author has no lifecycle entry yet; a new author cannot confirm a cell."""
+    name = f"contributor--{(author or '').lower()}.json"
+    return author is not None and name not in git.files(repository, revision, LIFECYCLE)
+
+
+def base_findings(
+    repository: Path, base: str, new: Mapping[str, Submission], author: str | None
+) -> Iterator[Finding]:
+    """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
+    there = _Base(withdrawals(repository, base), {each.supersedes for each in new.values()})
+    if not new:
+        return
+    listed = git.contents(repository, git.files(repository, base, FOLDER))
+    claims = list(claim_findings(new, there.counting(listed), there.ended.known))
+    for path, each in new.items():
+        if finding := lifecycle.superseding_finding(path, each, there.replaceable, author):
+            yield finding
+    yield from lifecycle.twice_superseded(new, there.replaced_by)
+    gone = Corpus.of(there.gone)
+    for path, each in new.items():
+        yield from in_file(_by_ended(each, author, there.ended.contributors), path)
+        yield from in_file(_copied_again(each, gone), path)
+    yield from claims
+
+
+@dataclass(slots=True)
+class _Base:
+    """The results on the base branch that matter to new ones, filled while `counting` reads them.
+
+    `replaceable` are the results that new ones name as `replaced`; `gone` are the withdrawn results
+    and those of excluded contributors; `replaced_by` maps names to their replacements.
+    """
+
+    ended: Withdrawals
+    replaced: set[str | None]
+    replaceable: dict[str, Submission] = field(default_factory=dict)
+    gone: list[Submission] = field(default_factory=list)
+    replaced_by: dict[str, str] = field(default_factory=dict)
+
+    def counting(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:
+        """The results that count, without those that the build will report as unreadable."""
+        for name, data in files:
+            try:
+                outline = msgspec.json.decode(data, type=Outline)
+            except msgspec.DecodeError:
+                continue
+            if outline.supersedes:
+                self.replaced_by[outline.supersedes] = name
+            account = account_of(outline.contributor)
+            has_ended = name in self.ended.results or account in self.ended.contributors
+            # A result that today's rules would refuse can neither be replaced nor be copied.
+            whole = contract.read(data) if has_ended or name in self.replaced else None
+            if isinstance(whole, Submission):
+                self.gone += [whole] if has_ended else []
+                self.replaceable |= {name: whole} if name in self.replaced else {}
+            if not has_ended:
+                yield name, outline
+
+
+def _by_ended(
+    submission: Submission, author: str | None, reasons: Mapping[str, str]
+) -> Iterator[Finding]:
+    names = {(name or "").lower() for name in (submission.contributor, author)}
+    for name in sorted(names & reasons.keys()):
+        message = (
+            f"maintainers withdrew or quarantined the results of {name}: {reasons[name]}; open an "
+            "issue before sending more"
+        )
+        yield Finding(path="$.contributor", message=message, rule="contributor-ended")
+
+
+def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
+    """Findings on times copied from withdrawn results, even if the copy claims to replace them."""
+    for flag in corpus_flags(replace(submission, supersedes=None), old):
+        if flag.name == "copied-times":
+            message = (
+                f"this result was withdrawn or is in quarantine. {flag.message} Open an issue to "
+                "have the decision changed, or measure again"
+            )
+            yield Finding(path=ROOT, message=message, rule="ended-result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """The fields of an existing result that the checks need; the result is not validated again."""
+
+    target: Model
+    drafts: tuple[Model, ...]
+    machine: Machine
+    trials: tuple[Trial, ...]
+    contributor: str | None = None
+    origin: Origin | None = None
+    supersedes: str | None = None
+
+
+def claim_findings(
+    new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], known: Collection[str]
+) -> Iterator[Finding]:
+    """Findings from comparing new results (by path) with results on the base (by name).
+
+    `known` are the accounts that lifecycle entries mark as known.
+    """
+    indices = MarkIndex.of_kinds([marks_of(each.trials) for each in new.values()])
+    outlines: list[Outline] = []
+    for name, each in there:
+        yield from _copied(new, indices, name, each)
+        outlines.append(replace(each, trials=()))
+    for path, own in new.items():
+        others = _others(own, outlines)
+        # Imports from a listed original count as known, and anybody can state the original's
+        # digest.
+        if own.origin and own.origin.sha256 in {
+            each.origin and each.origin.sha256 for each in others
+        }:
+            message = (
+                "the collection already has results from these original records; open an issue "
+                "to add more"
+            )
+            place = "$.origin.sha256"
+            yield Finding(file=path, path=place, message=message, rule="known-original")
+        yield from _renamed(path, own, names_of(others, known))
+    yield from _twins(new, outlines)
+
+
+def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
+    """The existing results from other accounts; for an anonymous result, all existing results."""
+    account = account_of(own.contributor)
+    return [
+        each for each in there if account == ANONYMOUS or account_of(each.contributor) != account
+    ]
+
+
+def _copied(
+    new: Mapping[str, Submission], indices: Mapping[str, MarkIndex], name: str, there: Outline
+) -> Iterator[Finding]:
+    """Findings on new results whose times are copied, or multiplied, from one on the base.
+
+    `indices` are of the new results' marks.
+    """
+    old = marks_of(there.trials)
+    found = {at for kind, index in indices.items() for at, *_ in index.copies(old[kind])}
+    for path, each in (list(new.items())[position] for position in sorted(found)):
+        if _others(each, [there]):
+            message = (
+                f"the result's times equal those of {name} by "
+                f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
+                "times, or open an issue if both results are yours"
+            )
+            yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
+
+
+def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
+    yield "$.target", of.target
+    yield from ((f"$.drafts[{at}]", each) for at, each in enumerate(of.drafts))
+
+
+def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
+    """Findings on weights whose name differs from the collection's name for the same SHA-256."""
+    for place, model in _models(new):
+        name = names.get(model.sha256 or "", (model.name, model.quantisation))
+        if _key(*name) != _key(model.name, model.quantisation):
+            message = (
+                f"weights with this SHA-256 are called {shown(' '.join(name))} in the collection, "
+                f"not {shown(f'{model.name} {model.quantisation}')}; write the collection's name "
+                "and quantisation into the file, and submit the file again"
+            )
+            yield Finding(file=path, path=f"{place}.name", message=message, rule="known-weights")
+
+
+def _key(name: str, quantisation: str) -> tuple[str, str]:
+    return slug(model_name(name), limit=None), slug(quantisation, limit=None)
+
+
+def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
+    """Findings on model and device names that look like an earlier, differently spelled name."""
+    seen: dict[str, str] = {}
+    for each in there:
+        for _, name in _names(each):
+            seen.setdefault(skeleton(name), name)
+    for path, own in new.items():
+        for place, name in _names(own):
+            twin = seen.setdefault(skeleton(name), name)
+            if slug(twin, limit=None) != slug(name, limit=None):
+                message = f"{shown(name)} looks like {shown(twin)}; use the spelling {shown(twin)}"
+                yield Finding(file=path, path=place, message=message, rule="name-twin")
+
+
+def _names(of: Submission | Outline) -> Iterator[tuple[str, str]]:
+    for place, model in _models(of):
+        yield f"{place}.name", model.name
+        yield f"{place}.quantisation", model.quantisation
+    if of.machine.cpu.name is not None:
+        yield "$.machine.cpu.name", of.machine.cpu.name
+    for at, card in enumerate(of.machine.gpus):
+        yield f"$.machine.gpus[{at}].name", card.name
