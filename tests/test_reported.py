@@ -20,7 +20,7 @@ from tools.sources import reported
 
 ROOT = Path(__file__).parents[1]
 COPIES = Path(os.environ.get("DRAFTMAP_SOURCES", ROOT.parent / "shared" / "sources"))
-COLLECTION = COPIES.parent / "data" / "reported.json"
+COLLECTION = COPIES.parent / "data" / "reported_second.json"
 NOTE = "Single figures, cited as facts from a collection that was read in November 2026."
 DRAWN = 60
 POSTED = [
@@ -52,12 +52,12 @@ def speedup(document: dict[str, Any], row: dict[str, Any]) -> float:
 
 
 def test_rows_drawn_at_random_are_the_entries_that_their_ids_number() -> None:
-    entries = json.loads(COLLECTION.read_bytes()) if COLLECTION.exists() else []
+    entries = reported.read(COLLECTION.parent) if COLLECTION.exists() else []
     drawn = random.Random(49).sample(ROWS, DRAWN)  # noqa: S311 - a sample
 
     assert all(row["id"][1:].isdigit() for _, row in drawn)
     for document, row in drawn if entries else ():
-        entry = entries[int(row["id"].removeprefix("n"))]
+        entry = entries[int(row["id"].removeprefix("n"))].entry
         rig = next(each for each in document["rigs"] if each["id"] == row["rig"])
         base = baseline(document, row)
         own = values(row)
@@ -85,7 +85,7 @@ def test_rows_drawn_at_random_are_the_entries_that_their_ids_number() -> None:
 def test_the_files_are_what_the_script_makes_of_the_collection() -> None:
     files = {each["source"]["id"]: each for each in POSTED}
 
-    assert len(files) == 137
+    assert len(files) == 201
     if COLLECTION.exists():
         made = reported.transcribe(COLLECTION.parent)
         assert {each["source"]["id"]: each for each in made} == files

@@ -1,13 +1,15 @@
-"""Figures that people posted in public (`reported.json`), one file per source.
+"""Figures that people posted in public, one file per source and collection.
 
-Only figures are taken: two rates or a ratio with its setting, person, place and date. Entries with
-a guessed card or model, contradictory rates or a repeated figure are left out. From a source
-without a licence, except Spec-Bench, at most 25 rows are taken. `reported.toml` maps people's
-wording to our names.
+The second collection (`reported_second.json`) changes no file of the first: further rows of a
+source of the first are in a file of their own. Only figures are taken: two rates or a ratio with
+its setting, person, place and date. Entries with a guessed card or model, contradictory rates or a
+repeated figure are left out. From a source without a licence, except Spec-Bench, at most 25 rows
+are taken. `reported.toml` maps people's wording to our names.
 
     python -m tools.sources.reported path/to/folder-of-reported.json
 """
 
+import json
 import math
 import re
 import sys
@@ -17,14 +19,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from answers.model_names import model_key
 from tools.sources import transcription
 from tools.sources.transcription import Json, document, figure, stated
 
-DIGEST = "a33a2783dc6f38f82be8e4df814bacaf0c58d0dcb798a79f7feb228526c2adf7"
-DAY = "2026-11-26"
+# Per collection: the file's digest and the day of its transcription.
+COLLECTIONS = {
+    "reported.json": (
+        "a33a2783dc6f38f82be8e4df814bacaf0c58d0dcb798a79f7feb228526c2adf7",
+        "2026-11-26",
+    ),
+    "reported_second.json": (
+        "5a5b01a623de3bdb3304f04a4ccfcf701eae2944ecb1abc5ba7cd123d4589eba",
+        "2026-11-28",
+    ),
+}
+DAYS = [day for _, day in COLLECTIONS.values()]
+GOLDEN = (math.sqrt(5) - 1) / 2
 MOST = 25  # the maximum number of rows from a long list without a licence
 ROUNDING = 0.02
 SPEC_BENCH = "hemingkx/Spec-Bench"
@@ -49,9 +62,10 @@ def matching(kind: str, words: str) -> list[str]:
 
 @dataclass(frozen=True, slots=False, kw_only=True)
 class Reported:
-    """One numbered entry of `reported.json`, with properties that interpret its words."""
+    """One numbered entry, with properties that interpret its words; collections are numbered on."""
 
     number: int
+    collection: int
     entry: Json
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a field of the entry
@@ -76,15 +90,18 @@ class Reported:
         """The web address of the entry or of its thread; `None` if it has neither."""
         given = self.entry["url_or_thread"] or ""
         if thread := THREAD.search(given) or THREAD.search(self.source):
-            return f"https://github.com/{thread[1].removeprefix('github.com/')}/issues/{thread[2]}"
-        if found := re.search(r"(?:reddit )?r/(\w+) (\w{7})\b", given):
+            where = f"https://github.com/{thread[1].removeprefix('github.com/')}/issues/{thread[2]}"
+            return given if self.collection and given.startswith("https://") else where
+        if found := re.search(
+            r"(?:reddit )?r/(\w+) (\w{7})\b", given or (self.source if self.collection else "")
+        ):
             return f"https://www.reddit.com/r/{found[1]}/comments/{found[2]}"
         found = WEB_ADDRESS.match(given)
         return f"https://{found[1]}" if found and "..." not in given else None
 
     @cached_property
     def contributor(self) -> str | None:
-        person = self.entry["person"] or ""
+        person = self.entry["person"] or WORDS["writers"].get(self.source, "")
         named = WORDS["people"].get(person, person)
         return None if re.search(WORDS["people"]["unnamed"], named) else named or None
 
@@ -94,8 +111,10 @@ class Reported:
         word = self.entry["method"].partition(" ")[0]
         draft = f"{self.entry['draft_name'] or ''} {self.said}"
         for name in ("DSpark", "DFlash2", "PARD"):
-            if name in draft:
+            if name.lower() in f"{draft} {self.entry['source'] if word == 'other' else ''}".lower():
                 return name.lower(), None
+        if word == "other" and "-it-assistant" in draft:
+            return "mtp", None
         if word == "ngram":
             kind = re.search(r"ngram-(?:simple|mod|cache|map-k4v|map-k)", self.said)
             return (kind[0], None) if kind else ("other", "N-gram lookup")
@@ -107,7 +126,11 @@ class Reported:
     def key(self) -> tuple[object, ...]:
         """A key that is equal for two entries about the same measurement."""
         rates = (self.baseline_tps, self.spec_tps)
-        own = rates if all(rates) else (self.person, self.speedup, self.depth, self.task)
+        own = (
+            rates
+            if all(rates)
+            else (self.person, self.speedup, self.depth, self.task, self.temperature)
+        )
         gpu = WORDS["cards"][self.card].get("gpu")
         return gpu, model_key(self.entry["model"]), self.method, self.concurrency, *own
 
@@ -131,7 +154,7 @@ def reason_out(row: Reported) -> str | None:
     entry = row.entry
     rates = (entry["baseline_tps"], entry["spec_tps"])
     guess = re.compile(WORDS["guess"])
-    names = (entry["card"] or "?", entry["model"])
+    names = (entry["card"] or "?", WORDS["models"].get(entry["model"], entry["model"]))
     if any(map(guess.search, names)) or entry["card"] not in WORDS["cards"]:
         return "a card or a model that is a guess"
     if all(rates) and abs(rates[1] / rates[0] / entry["speedup"] - 1) > ROUNDING:
@@ -147,40 +170,44 @@ def reason_out(row: Reported) -> str | None:
     return next(iter(matching("out", row.said)), None)
 
 
+Part: TypeAlias = tuple[str, int]  # a source, and the collection that has the rows
+
+
 def sorted_out(
-    entries: Sequence[Json],
-) -> tuple[dict[str, list[Reported]], Counter[tuple[str, str]]]:
-    """Return the rows of each source in order, and counts of omitted rows by source and reason."""
-    kept: dict[str, list[Reported]] = defaultdict(list)
-    out: Counter[tuple[str, str]] = Counter()
+    rows: Sequence[Reported],
+) -> tuple[dict[Part, list[Reported]], Counter[tuple[Part, str]]]:
+    """Return the rows of each part in order, and counts of omitted rows by part and reason."""
+    kept: dict[Part, list[Reported]] = defaultdict(list)
+    out: Counter[tuple[Part, str]] = Counter()
     seen: set[tuple[object, ...]] = set()
-    rows = [Reported(number=number, entry=entry) for number, entry in enumerate(entries)]
-    # If a figure is repeated, the first-hand entry is kept.
-    for row in sorted(rows, key=lambda row: "second-hand" in matching("doubts", row.said)):
+    # If a figure is repeated, the first-hand entry of the first collection is kept.
+    for row in sorted(rows, key=lambda row: (row.collection, "second-hand" in _doubts(row))):
         reason = reason_out(row)
         if reason is None and row.key in seen:
             reason = "a figure that stands twice"
         if reason is None:
             seen.add(row.key)
-            kept[row.source].append(row)
+            kept[row.source, row.collection].append(row)
         else:
-            out[row.source, reason] += 1
+            out[(row.source, row.collection), reason] += 1
     return {name: sorted(own, key=lambda row: row.number) for name, own in kept.items()}, out
 
 
-def quoted(rows: Sequence[Reported]) -> list[Reported]:
-    """All rows of a licensed source or Spec-Bench; at most 25 rows of any other source.
+def quoted(rows: Sequence[Reported], most: int) -> list[Reported]:
+    """All rows of a licensed source or Spec-Bench; at most so many rows of any other source.
 
     From a longer list, each setting is taken once, kinds alternate, and losses keep their share.
     """
     source = rows[0].source
-    if len(rows) <= MOST or source == SPEC_BENCH or source in WORDS["licences"]:
+    if len(rows) <= most or source == SPEC_BENCH or source in WORDS["licences"]:
         return list(rows)
-    first = list({row.setting: row for row in reversed(rows)}.values())[::-1]
+    reverse = list(reversed(rows))
+    worst_first = sorted(reverse, key=lambda row: -len(_doubts(row)) * row.collection)
+    first = list({row.setting: row for row in worst_first}.values())[::-1]
     losses = [row for row in first if row.speedup < 1]
-    share = math.ceil(MOST * len(losses) / len(first))
+    share = math.ceil(most * len(losses) / len(first))
     gains = [row for row in first if row.speedup >= 1]
-    taken = _in_turns(losses)[:share] + _in_turns(gains)[: MOST - share]
+    taken = _in_turns(losses)[:share] + _in_turns(gains)[: most - share]
     return sorted(taken, key=lambda row: row.number)
 
 
@@ -189,11 +216,16 @@ def _in_turns(rows: Sequence[Reported]) -> list[Reported]:
     counts: Counter[object] = Counter()
     placed = []
     whole = (None, "mixed")  # rows over all tasks come first
-    for row in sorted(rows, key=lambda row: (row.task not in whole, row.number)):
-        kind = (row.card, row.entry["model"], row.method)
+    for row in sorted(rows, key=lambda row: (row.task not in whole, _spread(row))):
+        kind = (row.card, row.entry["model"], row.method, row.task if row.collection else None)
         placed.append((counts[kind], row.number, row))
         counts[kind] += 1
     return [row for _, _, row in sorted(placed, key=lambda each: each[:2])]
+
+
+def _spread(row: Reported) -> float:
+    """Order the rows of the second collection so that the first few are of several depths."""
+    return row.number * GOLDEN % 1 if row.collection else row.number
 
 
 def rig(row: Reported) -> Json:
@@ -223,13 +255,22 @@ def _slug(words: str) -> str:
 
 def _draft(row: Reported) -> str | None:
     """The draft's name as we spell it: the stated name, else the name in the method's text."""
-    method = row.entry["method"]
-    inline = method.partition(" ")[2] if method.startswith("draft-model ") else ""
-    name = row.draft_name or inline or row.method[1]
+    name = row.draft_name or _inline_draft(row)[0] or row.method[1]
     return name and WORDS["drafts"].get(name, name)
 
 
+def _inline_draft(row: Reported) -> tuple[str, str | None]:
+    """The draft's name and quantisation, if they follow the name of the method."""
+    method, _, words = row.entry["method"].partition(" ")
+    if not row.collection:
+        return (words if method == "draft-model" else ""), None
+    name, _, quantisation = words.rpartition(" ")
+    return name, quantisation or None
+
+
 def _engine(row: Reported) -> Json | None:
+    if row.engine in WORDS["builds"]:
+        return stated(**({"version": row.build} | WORDS["builds"][row.engine]))
     written: str = WORDS["engines"].get(str(row.engine), row.engine)
     if not written:
         return None
@@ -237,8 +278,13 @@ def _engine(row: Reported) -> Json | None:
     return stated(
         name=known[1] if known else re.sub(r" \(.*", "", written),
         version=row.build or (known and known[2]),
-        backend=WORDS["backends"].get((row.backend or "").lower()),
+        backend=WORDS["backends"].get((row.backend or _named_backend(row)).lower()),
     )
+
+
+def _named_backend(row: Reported) -> str:
+    found = re.search(r"Vulkan|CUDA|Metal|ROCm|HIP", row.engine or "") if row.collection else None
+    return found[0] if found else ""
 
 
 def _target(row: Reported) -> Json:
@@ -256,12 +302,31 @@ def _target(row: Reported) -> Json:
 def _settings(row: Reported) -> Json:
     return stated(
         context_tokens=row.context,
-        temperature=0 if "T 0" in (row.task or "") else row.temperature,
+        temperature=_temperature(row),
         concurrency=row.concurrency,
         prompt_tokens=row.prompt_tokens,
         thinking=_thinking(row.said),
-        offload=None if row.offload == "none" else row.offload,
+        offload=_offload(row),
     )
+
+
+def _temperature(row: Reported) -> float | None:
+    found = re.search(r"(?:\bT|temperature) ([\d.]+)", row.task or "")
+    value: float | None = row.temperature
+    return json.loads(found[1]) if found else value
+
+
+def _offload(row: Reported) -> str | None:
+    """The parts in main memory; a draft on a second card is not there."""
+    words = row.offload or WORDS["cards"][row.card].get("offload")
+    if (
+        words is None
+        and row.collection
+        and "draft on CPU" in row.said
+        and row.backend != "OpenVINO"
+    ):
+        return "draft on CPU"
+    return None if words and re.match(r"none$|draft o(n|ffload on) ", words) else words
 
 
 def _doubts(row: Reported) -> list[str]:
@@ -270,9 +335,16 @@ def _doubts(row: Reported) -> list[str]:
         found.add("by-authors")
     if re.match(r"(HF )?transformers|EAGLE", str(row.engine), re.IGNORECASE):
         found.add("research-code")
-    if "digest" in row.entry["source"] or "via ai-maestro" in (row.person or ""):
+    if re.search(r"digest|aiweekly|quoting|glukhov", row.entry["source"]) or "via ai-" in str(
+        row.person
+    ):
         found.add("second-hand")
     return [name for name in WORDS["doubts"] if name in found]
+
+
+def _p_min(row: Reported) -> float | None:
+    found = re.search(r"p-min ([\d.]+)", row.task or "") if row.collection else None
+    return float(found[1]) if found else None
 
 
 def _figures(row: Reported) -> Iterator[Json]:
@@ -315,13 +387,20 @@ def pair(row: Reported) -> tuple[Json | None, Json]:
         kind="speculation",
         **(shared | where),
         draft=draft
-        and stated(name=draft, quantisation=row.draft_quant, parameters_b=row.draft_params_b),
+        and stated(
+            name=draft,
+            quantisation=row.draft_quant or _inline_draft(row)[1],
+            parameters_b=row.draft_params_b,
+        ),
         method=method,
         n_max=row.depth,
-        p_min=row.p_min,
+        p_min=row.p_min if row.p_min is not None else _p_min(row),
         doubts=_doubts(row),
         baseline_row=base and base["id"],
-        also_differs=matching("differs", row.said),
+        also_differs=matching(
+            "differs",
+            f"{row.said} {row.offload} {row.engine} {row.quant}" if row.collection else row.said,
+        ),
         figures=list(_figures(row)),
         note=". ".join(filter(None, (named, row.said))) + "." if named or row.said else None,
     )
@@ -343,17 +422,19 @@ def rows_of(rows: Sequence[Reported]) -> list[Json]:
     return found
 
 
-def source_of(name: str, rows: Sequence[Reported], left_out: list[str]) -> Json:
+def source_of(part: Part, rows: Sequence[Reported], left_out: list[str], suffix: str) -> Json:
+    name, collection = part
     people = {row.contributor for row in rows}
     licence = dict(WORDS["licences"].get(name, {}))
     (author,) = people if len(people) == 1 else (f"the people in {name}",)
     addresses = Counter(row.address for row in rows)
     repository = f"https://github.com/{name}" if REPOSITORY.fullmatch(name) else None
     ((usual, _),) = addresses.most_common(1)
+    url = usual if len(addresses) == 1 or not repository else repository
     return stated(
-        id=_slug(name),
+        id=_slug(name) + suffix,
         title=name,
-        url=usual if len(addresses) == 1 or not repository else repository,
+        url=url or (repository if collection else None),
         author=author,
         left_out=[*licence.pop("left_out", ()), *left_out],
         **licence,
@@ -361,26 +442,43 @@ def source_of(name: str, rows: Sequence[Reported], left_out: list[str]) -> Json:
     )
 
 
+def read(folder: Path) -> list[Reported]:
+    """The entries of both collections, numbered on."""
+    entries = [
+        (collection, entry)
+        for collection, (name, (digest, _)) in enumerate(COLLECTIONS.items())
+        for held in transcription.documents(folder, name, digest).values()
+        for entry in held
+    ]
+    return [
+        Reported(number=number, collection=collection, entry=entry)  # type: ignore[arg-type] # the files are lists
+        for number, (collection, entry) in enumerate(entries)
+    ]
+
+
 def transcribe(folder: Path) -> list[Json]:
-    """Return a document for each source that has rows."""
-    (entries,) = transcription.documents(folder, "reported.json", DIGEST).values()
-    kept, out = sorted_out(entries)  # type: ignore[arg-type] # the file is a list
-    made = []
-    for name, all_rows in sorted(kept.items()):
-        rows = quoted(all_rows)
+    """Return a document for each source and collection that has rows."""
+    kept, out = sorted_out(read(folder))
+    made: dict[Part, Json] = {}
+    cited: Counter[str] = Counter()
+    for part, all_rows in sorted(kept.items()):
+        name, collection = part
+        rows = quoted(all_rows, MOST - cited[name])
+        if not rows:
+            continue  # 25 rows of the source are in its file of the first collection
+        cited[name] += len(rows)
         more = len(all_rows) - len(rows)
-        counts = {reason: count for (source, reason), count in out.items() if source == name}
+        counts = {reason: count for (whose, reason), count in out.items() if whose == part}
         counts |= {"further rows of the same kinds": more} if more else {}
         left_out = [f"{count}: {reason}." for reason, count in sorted(counts.items())]
-        made.append(
-            document(
-                source=source_of(name, rows, left_out),
-                rigs={each["id"]: each for each in map(rig, rows)}.values(),
-                rows=rows_of(rows),
-                day=DAY,
-            )
+        suffix = "-2" if collection and (name, 0) in made else ""
+        made[part] = document(
+            source=source_of(part, rows, left_out, suffix),
+            rigs={each["id"]: each for each in map(rig, rows)}.values(),
+            rows=rows_of(rows),
+            day=DAYS[collection],
         )
-    return made
+    return list(made.values())
 
 
 if __name__ == "__main__":
