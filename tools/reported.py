@@ -133,20 +133,18 @@ def _doubles(documents: Mapping[str, Mapping[str, Json]], folder: Path) -> Itera
 def _keys(document: Json) -> Iterator[str]:
     """A text for each figure that is equal for reports of the same measurement."""
     gpus = {rig["id"]: rig.get("gpu") for rig in document["rigs"]}
-    rows = {row["id"]: row for row in document["rows"]}
-    for row in rows.values():
-        if row["kind"] != "speculation":
-            continue
-        base = rows.get(row.get("baseline_row"), {})
-        rates = [
-            {each["quantity"]: float(each["value"]) for each in of.get("figures", ())}
-            for of in (base, row)
-        ]
-        shared = [rates[0].get("decode_tps"), rates[1].get("decode_tps"), rates[1].get("speedup")]
-        who = None if base else row.get("contributor")  # others may find the same ratio
-        names = [gpus.get(row.get("rig")), model_key(row.get("target", {}).get("name", "")), who]
-        fields = [row.get(name) for name in ("method", "n_max", "task")]
-        yield json.dumps([*names, *fields, row.get("settings", {}).get("concurrency"), *shared])
+    rates = {
+        row["id"]: {each["quantity"]: float(each["value"]) for each in row["figures"]}
+        for row in document["rows"]
+    }
+    for row in document["rows"]:
+        if row["kind"] == "speculation":
+            own, base = rates[row["id"]], rates.get(row.get("baseline_row"), {})
+            figures = [base.get("decode_tps"), own.get("decode_tps"), own.get("speedup")]
+            who = None if base else row.get("contributor")  # others may find the same ratio
+            fields = [row.get(name) for name in ("method", "n_max", "task")]
+            fields += [model_key(row["target"]["name"]), row.get("settings", {}).get("concurrency")]
+            yield json.dumps([gpus.get(row.get("rig")), who, *fields, *figures])
 
 
 def _merged(documents: Sequence[Json]) -> Json:
