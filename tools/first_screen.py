@@ -25,7 +25,7 @@ def files(results: Path, readme: str) -> dict[str, str]:
     """The text of the README and of each image, keyed by path. Raises like `open_database`."""
     with open_database(results) as connection:
         groups, _ = strips.by_method(strips.default_rows(connection))
-        drawn = {name: badge.svg(each) for name, each in badge.of_site(connection)}
+        drawn = dict(badge.of_site(connection))
     maps = {f"map-{scheme}": picture.of_group(groups[0], scheme) for scheme in picture.SCHEMES}
     images = maps | {f"badge-{name}": text for name, text in drawn.items()}
     return {

@@ -17,7 +17,7 @@ KINDS = {".css", ".jinja", ".js", ".md", ".py", ".sql", ".toml", ".yml"}
 # Files that are not checked: other people's texts, prompts of suites, and the list itself with its
 # test.
 FOREIGN = re.compile(
-    r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/(sources|retired)|"
+    r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/retired|"
     "tests/test_vocabulary|CONTRIBUTING"
 )
 
