@@ -40,7 +40,10 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
     if given.file and any(answers.values()):
         parser.error("--file has all figures; leave out the options of a single one")
     if not given.file and not any(answers.values()):
-        answers = {name: ask(_prompt(name)).strip() for name in QUESTIONS}
+        needed = {name: "" if name in REQUIRED else " (or nothing)" for name in QUESTIONS}
+        answers = {
+            name: ask(f"{QUESTIONS[name]}{words} ").strip() for name, words in needed.items()
+        }
     try:
         rows = _read(given.file) if given.file else {"": answers}
     except UnreadableTextError as error:
@@ -182,11 +185,6 @@ def _placed(found: dict[str, Json], made: Json) -> str:
 
 def _bytes(document: Json) -> bytes:
     return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
-
-
-def _prompt(name: str) -> str:
-    needed = "" if name in REQUIRED else " (or nothing)"
-    return f"{QUESTIONS[name]}{needed} "
 
 
 def _parser() -> argparse.ArgumentParser:
