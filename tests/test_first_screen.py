@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tools import first_screen, recording
-from tools.badge import Badge, svg
+from tools.badge import svg
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,7 +21,7 @@ def test_map_badges_and_finding_are_those_of_the_results() -> None:
 
 
 def test_a_badge_says_both_of_its_parts_as_text() -> None:
-    drawn = svg(Badge(label="a & b", message="2 lose", color="orange"))
+    drawn = svg("a & b", "2 lose", "orange")
 
     assert "<title>a &amp; b: 2 lose</title>" in drawn
     assert 'width="105"' in drawn  # 5 letters of 6.6 and 6 of them, and four margins of 8

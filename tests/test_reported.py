@@ -1,28 +1,17 @@
-"""Posted figures agree with the collection of them, and no person outweighs the others.
-
-If the collection is available, random rows are compared with the entry that their id numbers. The
-requirements for every file are tested everywhere.
-"""
+"""Figures from public posts are cited sparingly, and no person outweighs the others."""
 
 import json
-import os
-import random
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from answers.model_names import model_key
 from pipeline.site.pages import evidence_file
 from tests.pipeline.tables import one, real_database
-from tools.sources import reported
 
 ROOT = Path(__file__).parents[1]
-COPIES = Path(os.environ.get("DRAFTMAP_SOURCES", ROOT.parent / "shared" / "sources"))
-COLLECTION = COPIES.parent / "data" / "reported.json"
 NOTE = "Single figures, cited as facts from a collection that was read in November 2026."
-DRAWN = 60
+GUESS = re.compile(r"\b(likely|class|not stated|not named|not in excerpt|size|chip)\b|\?| or |^\(")
 POSTED = [
     document
     for path in sorted((ROOT / "results" / "published").glob("*.json"))
@@ -51,53 +40,13 @@ def speedup(document: dict[str, Any], row: dict[str, Any]) -> float:
     return own["decode_tps"] / values(base)["decode_tps"] if base else own["speedup"]
 
 
-def test_rows_drawn_at_random_are_the_entries_that_their_ids_number() -> None:
-    entries = json.loads(COLLECTION.read_bytes()) if COLLECTION.exists() else []
-    drawn = random.Random(49).sample(ROWS, DRAWN)  # noqa: S311 - a sample
-
-    assert all(row["id"][1:].isdigit() for _, row in drawn)
-    for document, row in drawn if entries else ():
-        entry = entries[int(row["id"].removeprefix("n"))]
-        rig = next(each for each in document["rigs"] if each["id"] == row["rig"])
-        base = baseline(document, row)
-        own = values(row)
-        assert speedup(document, row) == pytest.approx(entry["speedup"], rel=0.02), row["id"]
-        assert (base and values(base)["decode_tps"]) == (
-            entry["baseline_tps"] if entry["spec_tps"] else None
-        )
-        assert own.get("decode_tps") == entry["spec_tps"]
-        assert own.get("acceptance_rate") in {None, entry["acceptance"]}
-        assert own.get("tokens_per_round") in {None, entry["tokens_per_round"]}
-        assert row.get("n_max") == entry["depth"]
-        assert row.get("date") in {None, entry["date"]}
-        settings = row.get("settings", {})
-        assert settings.get("concurrency") == entry["concurrency"]
-        assert settings.get("temperature") in {entry["temperature"], 0}
-        assert settings.get("offload") == (entry["offload"] if entry["offload"] != "none" else None)
-        assert row["place"] == entry["source"]
-        person = reported.WORDS["people"].get(entry["person"], entry["person"])
-        assert row.get("contributor") in {None, person}
-        count, _, name = rig.get("gpu", rig.get("cpu")).rpartition(" \N{MULTIPLICATION SIGN} ")
-        assert int(count or 1) == (entry["n_cards"] or int(count or 1)) or " + " in name
-        assert model_key(row["target"]["name"]) == model_key(entry["model"])
-
-
-def test_the_files_are_what_the_script_makes_of_the_collection() -> None:
-    files = {each["source"]["id"]: each for each in POSTED}
-
-    assert len(files) == 137
-    if COLLECTION.exists():
-        made = reported.transcribe(COLLECTION.parent)
-        assert {each["source"]["id"]: each for each in made} == files
-
-
 def test_at_most_25_rows_of_an_unlicensed_source_are_cited() -> None:
     counts = Counter(
-        document["source"]["id"] for document, _ in ROWS if "licence" not in document["source"]
+        document["source"]["title"] for document, _ in ROWS if "licence" not in document["source"]
     )
     spec_bench = [row for document, row in ROWS if document["source"]["id"].startswith("hemingkx")]
 
-    assert max(n for name, n in counts.items() if name != "hemingkx-spec-bench") == reported.MOST
+    assert max(n for name, n in counts.items() if name != "hemingkx/Spec-Bench") == 25
     kinds = Counter((row["method"], row.get("note"), row.get("task")) for row in spec_bench)
     assert set(kinds.values()) == {1}
 
@@ -115,7 +64,7 @@ def test_no_card_and_no_model_of_a_posted_row_is_a_guess() -> None:
     words = [row["target"]["name"] for _, row in ROWS]
     words += [rig.get("gpu", rig.get("cpu")) for document in POSTED for rig in document["rigs"]]
 
-    assert [each for each in words if reported.re.search(reported.WORDS["guess"], each)] == []
+    assert [each for each in words if GUESS.search(each)] == []
 
 
 def test_tables_by_the_authors_of_a_method_are_marked() -> None:

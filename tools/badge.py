@@ -5,7 +5,6 @@ The badges are files in the repository, so that the README loads nothing from an
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 
 import duckdb
@@ -19,42 +18,32 @@ LABEL = "#515c69"  # white text has a contrast of at least 4.5 on each of these 
 COLOURS = {"blue": "#1d5fa6", "orange": "#a54b06", "lightgrey": "#5b6470"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Badge:
-    """A badge; fields are named as in shields.io."""
-
-    label: str
-    message: str
-    color: str = "lightgrey"
-
-
-def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]]:
-    """Yield each badge with its name: the site's overall badge, then the counts of data."""
+def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, str]]:
+    """Yield each badge's name and SVG: the site's overall badge, then the counts of data."""
     overall = json.loads(badge(connection).data)
-    named = {name: overall[name] for name in ("message", "color")}
-    yield "verdicts", Badge(label="measured settings", **named)
+    yield "verdicts", svg("measured settings", overall["message"], overall["color"])
     (so_far,) = read(connection, "measured_so_far")
     devices = say.count(len(so_far.devices), "device")
     message = f"{say.count(so_far.submissions, 'file')}, {devices}"
-    yield "measured", Badge(label="measured", message=message)
+    yield "measured", svg("measured", message)
     (printed,) = connection.sql(
         "select count(*), count(distinct source) from published_row"
     ).fetchall()
     message = f"{printed[0]:,} rows of {say.count(printed[1], 'source')}"
-    yield "published", Badge(label="published by others", message=message)
+    yield "published", svg("published by others", message)
 
 
-def svg(badge: Badge) -> str:
-    """Draw a badge as SVG, with its words as text rather than outlines."""
-    left, right = (round(len(text) * LETTER) + 2 * PAD for text in (badge.label, badge.message))
+def svg(label: str, message: str, color: str = "lightgrey") -> str:
+    """Draw a badge as SVG, with its words as text; the parameters are named as in shields.io."""
+    left, right = (round(len(text) * LETTER) + 2 * PAD for text in (label, message))
     size = f'width="{left + right}" height="{HEIGHT}"'
     font = 'font-family="sans-serif" font-size="11" text-anchor="middle"'
-    words = escape(f"{badge.label}: {badge.message}", quote=True)
-    colour = COLOURS.get(badge.color, LABEL)
+    words = escape(f"{label}: {message}", quote=True)
+    colour = COLOURS.get(color, LABEL)
     middle = (left / 2, left + right / 2)
     texts = "".join(
         f'<text x="{x:g}" y="14">{escape(text)}</text>'
-        for x, text in zip(middle, (badge.label, badge.message), strict=True)
+        for x, text in zip(middle, (label, message), strict=True)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{words}">'

@@ -1,10 +1,9 @@
 """Check the evidence on every page of a built site: `python -m tools.evidence build/site`.
 
 Every page with other people's figures credits their authors. A caption ranks only figures with a
-clear verdict. Every chart links to its SVG and CSV. No internal field name is visible.
+clear verdict. Every chart links to its SVG and CSV. No label contains an internal field name.
 """
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -29,15 +28,12 @@ WITHOUT_VERDICTS = {"predictions"}  # this caption ranks errors of predictions, 
 
 
 def complaints(site: Path) -> Iterator[tuple[str, str]]:
-    """Yield each fault, preceded by the page or chart file that has it."""
+    """Yield each fault, preceded by the page that has it."""
     for path in sorted(site.rglob("index.html")):
         page = path.parent.relative_to(site).as_posix()
         text = path.read_text("utf-8")
         article = text[text.find("<article") : text.rfind("</article>")]
         yield from ((page, words) for words in _on(page, article, text))
-    for path in sorted((site / "assets" / "charts").glob("*.json")):
-        spec = json.loads(path.read_bytes())
-        yield from ((path.name, words) for words in _unnamed(spec))
 
 
 def _on(page: str, article: str, text: str) -> Iterator[str]:
@@ -76,27 +72,6 @@ def _unclear(caption: str, figure: str) -> Iterator[str]:
             continue
         if any(ratio.removesuffix(ratio[-1]) not in clear for ratio in RATIO.findall(sentence)):
             yield sentence
-
-
-def _unnamed(value: object) -> Iterator[str]:
-    """Yield a fault for each tooltip or title of a chart that shows a field name."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _unnamed(each)
-    if not isinstance(value, dict):
-        return
-    for key, each in value.items():
-        if key == "tooltip":
-            shown = each if isinstance(each, list) else [each]
-            yield from (f"a tooltip field without a title: {one}" for one in shown if _is_bare(one))
-        if key in ("title", "description") and isinstance(each, str) and FIELD.search(each):
-            yield f"a title contains a field name: {each}"
-        if key != "datasets":
-            yield from _unnamed(each)
-
-
-def _is_bare(shown: object) -> bool:
-    return isinstance(shown, dict) and "field" in shown and not shown.get("title")
 
 
 def main(site: Path) -> int:

@@ -17,15 +17,11 @@ README = "README.md"
 _PLACE = re.compile(r"(<!-- finding: make picture -->\n).*?(\n<!-- end of it -->)", re.DOTALL)
 
 
-class NoPlaceError(ValueError):
-    """The README lacks the marks between which the finding is inserted."""
-
-
 def files(results: Path, readme: str) -> dict[str, str]:
     """The text of the README and of each image, keyed by path. Raises like `open_database`."""
     with open_database(results) as connection:
         groups, _ = strips.by_method(strips.default_rows(connection))
-        drawn = {name: badge.svg(each) for name, each in badge.of_site(connection)}
+        drawn = dict(badge.of_site(connection))
     maps = {f"map-{scheme}": picture.of_group(groups[0], scheme) for scheme in picture.SCHEMES}
     images = maps | {f"badge-{name}": text for name, text in drawn.items()}
     return {
@@ -46,9 +42,9 @@ def sentence(group: strips.Group) -> str:
 
 
 def inserted(readme: str, finding: str) -> str:
-    """Return the README with this finding. Raises `NoPlaceError` if there is no place for it."""
+    """Return the README with this finding. Raises `ValueError` if there is no place for it."""
     if not _PLACE.search(readme):
-        raise NoPlaceError(
+        raise ValueError(
             "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"
         )
     return _PLACE.sub(lambda match: f"{match[1]}{finding}{match[2]}", readme, count=1)

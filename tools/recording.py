@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.color import Color
+from rich.console import Console
 from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
@@ -111,7 +111,7 @@ def svg(command: str, lines: Sequence[Line]) -> str:
         f'<circle cx="{LEFT + 6 + 18 * n}" cy="18" r="5" fill="#515c69"/>' for n in range(3)
     )
     took = f"{lines[-1].at_s:.0f} s, played at {FASTER}x speed" if lines else ""
-    rows = [_row(0, 0.0, Text(f"$ {command}", style="bold"))]
+    rows = [_row(0, 0.0, Text.assemble((f"$ {command}", "bold")))]
     rows += [_row(n, _moment(n, line), line.text) for n, line in enumerate(lines, start=1)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
@@ -129,28 +129,22 @@ def _moment(number: int, line: Line) -> float:
 
 def _row(number: int, moment: float, text: Text) -> str:
     y = TOP + ROW * number
-    spans = "".join(_span(start, part) for start, part in _parts(text) if part.plain.strip())
-    line = f'<text y="{y}" xml:space="preserve">{spans}</text>'
+    line = f'<text y="{y}" xml:space="preserve">{"".join(_spans(text))}</text>'
     return f'<g style="animation-delay:{moment:.2f}s">{line}</g>'
 
 
-def _parts(text: Text) -> Iterator[tuple[int, Text]]:
-    """Yield the pieces of a line, each in one style, with their start columns."""
-    places = sorted({0, len(text), *(end for span in text.spans for end in (span.start, span.end))})
-    for start, end in pairwise(places):
-        yield start, text[start:end]
-
-
-def _span(start: int, part: Text) -> str:
-    style = Style.combine([Style.parse(str(span.style)) for span in part.spans] or [Style()])
-    style += Style.parse(str(part.style)) if part.style else Style()
-    weight = ' font-weight="700"' if style.bold else ""
-    faint = ' opacity=".7"' if style.dim else ""
-    words = part.plain.lstrip(" ")
-    x = LEFT + LETTER * (start + len(part.plain) - len(words))
-    words = words.rstrip()
-    look = f'fill="{_colour(style.color)}" textLength="{LETTER * len(words):g}"{weight}{faint}'
-    return f'<tspan x="{x:g}" {look}>{escape(words)}</tspan>'
+def _spans(text: Text) -> Iterator[str]:
+    """Yield each piece of a line that is in one style."""
+    end = 0
+    for part in text.render(Console()):
+        style, words = part.style or Style(), part.text.strip()
+        x = LEFT + LETTER * (end + len(part.text) - len(part.text.lstrip()))
+        end += len(part.text)
+        weight = ' font-weight="700"' if style.bold else ""
+        faint = ' opacity=".7"' if style.dim else ""
+        look = f'fill="{_colour(style.color)}" textLength="{LETTER * len(words):g}"{weight}{faint}'
+        if words:
+            yield f'<tspan x="{x:g}" {look}>{escape(words)}</tspan>'
 
 
 def _colour(colour: Color | None) -> str:

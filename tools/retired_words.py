@@ -14,10 +14,9 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_suffix(".toml")
 KINDS = {".css", ".jinja", ".js", ".md", ".py", ".sql", ".toml", ".yml"}
-# Files that are not checked: other people's texts, prompts of suites, and the list itself with its
-# test.
+# Not checked: other people's texts, prompts of suites, and the list itself with its test.
 FOREIGN = re.compile(
-    r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/(sources|retired)|"
+    r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/retired|"
     "tests/test_vocabulary|CONTRIBUTING"
 )
 

@@ -267,6 +267,10 @@ def read_by_hand(model: str, machine: str, quantisation: str | None) -> dict[str
     return {method: middle(rows, quantisation_of(model)) for method, rows in found.items()}
 
 
+def fits_without_draft(model: str, machine: str) -> bool:
+    return asked(model, WORDS[machine]).alone.found.extent == "yes"
+
+
 @cache
 def card_of(machine: str) -> str:
     """The card's name in the evidence."""
@@ -312,8 +316,10 @@ def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -
             assert offered == set()
             continue
         compared += 1
+        own = found.get(row["method"])
         # A model that fits whole without its draft may not fit with it.
-        own = found.get(row["method"]) or read_by_hand(key, machine, None)[row["method"]]
+        if own is None or (partly and fits_without_draft(written.names[key], machine)):
+            own = read_by_hand(key, machine, None)[row["method"]]
         assert (row["basis"], row["people"]) == (own["tier"], own["people"]), (key, machine)
         assert row["depth"] == own["depth"] or own["depth"] is None
         assert row["speedup"] == pytest.approx(own["speedup"], rel=5e-4), (key, machine)

@@ -1,6 +1,7 @@
 """A reported published figure becomes one new file, by the form or by the command."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,99 @@ def test_the_command_asks_checks_and_writes_one_file(
     assert reported.main(["add", "--today", "2026-11-26"], ask, tmp_path) == 1
     assert reported.main(["add", "--url", "https://example.org"], ask, tmp_path) == 1
     assert "Who measured it: is empty" in capsys.readouterr().err
+
+
+def added(folder: Path, rows: object) -> int:
+    """The exit code of `add --file` with these rows."""
+    path = folder / "rows.json"
+    path.write_text(rows if isinstance(rows, str) else json.dumps(rows), "utf-8")
+    (folder / "published").mkdir(exist_ok=True)
+    arguments = ["add", "--today", "2026-11-26", "--file", str(path)]
+    return reported.main(arguments, pytest.fail, folder / "published")
+
+
+def test_figures_of_one_address_become_one_file_with_each_rig_and_baseline_once(
+    tmp_path: Path,
+) -> None:
+    deeper = ANSWERS | {"depth": 3, "after": 7.90}
+    ratio = {**ANSWERS, "who": "bea", "before": None, "after": None, "speedup": "1.2"}
+    other = ratio | {"url": "https://example.org/t/2", "model": "Qwen3-8B"}
+
+    assert added(tmp_path, [ANSWERS, deeper, ratio, other]) == 0
+
+    (many, one) = sorted((tmp_path / "published").iterdir())
+    document = json.loads(many.read_bytes())
+    assert many.stem == document["source"]["id"]
+    assert [*published_findings(document)] == []
+    assert "author" not in document["source"]
+    assert len(document["rigs"]) == 1
+    assert [row.get("baseline_row") for row in document["rows"]] == [
+        *(None, "baseline-1", "baseline-1", None)
+    ]
+    assert [row["figures"][0]["as_printed"] for row in document["rows"]] == [
+        *("10.0", "8.9", "7.9", "1.2")
+    ]
+    alone = {name: value for name, value in other.items() if value is not None}
+    assert (one.name, one.read_bytes()) == published(alone, "2026-11-26")
+
+
+def test_of_a_file_with_wrong_rows_nothing_is_written_and_each_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        ANSWERS,
+        ANSWERS | {"card": "RTX 4090 (likely)"},
+        ANSWERS | {"cards": "RTX 4090"},
+        ANSWERS | {"depth": [2]},
+        ANSWERS | {"method": "draft-model"},
+        "RTX 4090",
+        ANSWERS,
+    ]
+
+    assert added(tmp_path, rows) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert list((tmp_path / "published").iterdir()) == []
+    assert [line.partition("; ")[0] for line in lines] == [
+        "row 2: card: is a guess (RTX 4090 (likely))",
+        "row 3: cards: is unknown",
+        "row 4: depth: must be a text or a number",
+        'row 5: the field "draft" is missing',
+        "row 6: must be an object with the fields of a figure",
+        "row 7: row 1 already has this figure",
+    ]
+
+
+def test_a_figure_that_a_published_file_has_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert added(tmp_path, [ANSWERS]) == 0
+    (path,) = (tmp_path / "published").iterdir()
+
+    again = ANSWERS | {"url": "https://example.org/copy", "model": "qwen3.8 27b", "before": 10}
+    assert added(tmp_path, [again]) == 1
+    assert capsys.readouterr().err == f"row 1: {path.name} already has this figure\n"
+
+
+def test_of_one_address_at_most_25_figures_are_cited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert added(tmp_path, [ANSWERS | {"depth": depth} for depth in range(1, 27)]) == 1
+    assert capsys.readouterr().err.startswith("row 26: url: has more than 25 figures")
+
+
+@pytest.mark.parametrize("rows", ["[", "{}", "[]"])
+def test_a_file_that_is_no_list_of_figures_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str
+) -> None:
+    assert added(tmp_path, rows) == 1
+    assert "rows.json" in capsys.readouterr().err
+
+
+def test_the_example_of_many_figures_in_contributing_is_accepted(tmp_path: Path) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (rows,) = re.findall(r"--file ROWS\.json`.*?```json\n(.*?)```", text, re.DOTALL)
+
+    assert added(tmp_path, rows) == 0
 
 
 def test_an_empty_form_has_no_answers() -> None:
