@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 THEME = Path("pipeline/site/theme")
 TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 ARTICLE = re.compile(r"<article\b.*</article>", re.DOTALL)
-ALT = re.compile(r'<img\b[^>]*\balt="([^"]*)"[^>]*>')
+ALT = re.compile(r'<img\b[^<>]{0,500}\balt="([^"<>]{0,500})"[^<>]{0,500}>')
 
 
 def main(site: Path, program: Path, folder: Path) -> int:
