@@ -167,7 +167,8 @@ def _merged(documents: Sequence[Json]) -> Json:
             ids[row["id"]] = _placed(rows, own)
     held = {"rigs": [*rigs.values()], "rows": [*rows.values()]}
     digest = sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:8]
-    source = first["source"] | {"id": re.sub(r"\w+$", digest, first["source"]["id"])}
+    name = first["source"]["id"].rpartition("-")[0]
+    source = first["source"] | {"id": f"{name}-{digest}"}
     if len({document["source"]["author"] for document in documents}) > 1:
         del source["author"]  # each row names its own
     return first | {"source": source} | held
