@@ -4,21 +4,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from estimates.gpu_names import known_vendor
 from harness import __version__
 from harness.errors import BadInputError
-from harness.imports import rig_and_settings
 from harness.imports.arm_methods import method
-from harness.imports.ids import id_of, ids_of
+from harness.imports.names import id_of, ids_of
 from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, stated_for, typed
 from harness.imports.prompts import check_tasks, pieces, suite
 from harness.imports.records import ArmRead, ParsedFiles, Part
 from harness.imports.source_files import BASELINE
 from harness.imports.trials import LeftOut, trials
 from harness.run.record import utc
+from schemas import submission
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from schemas.submission import Arm, Design, Method, Origin, Placement, Submission, Tool, Trial
+from schemas.submission import Arm, Method, Origin, Placement, Submission, Trial
+from schemas.vocabulary.axes import AXES
+from schemas.weights import parameters_of, size_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +47,13 @@ def assemble(
     for part in (piece for whole in parsed.parts for piece in pieces(whole)):
         own, missing = stated_for(part.name, stated, names), list[str]()
         check_tasks(own, parsed.parts)
-        submission = _submission(part, own, missing, left_out)
+        result = _submission(part, own, missing, left_out)
         if missing:
             options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
             lacking = "the files lack required facts; state them with --map"
             wrong.append(f"{part.name}: {lacking}: {options}")
-        elif submission is not None:
-            made.append(replace(submission, origin=origin, contributor=contributor))
+        elif result is not None:
+            made.append(replace(result, origin=origin, contributor=contributor))
     if wrong:
         raise BadInputError("\n".join(dict.fromkeys(wrong)))
     if not made:
@@ -78,7 +82,7 @@ def _submission(
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     done = trials(
         part.records,
-        arms={name: (arm_ids[name], made) for name, (made, _) in methods.items()},
+        arms={name: (arm_ids[name], how) for name, (how, _) in methods.items()},
         prompts=prompt_ids,
         counts=facts.rate_counts or "tokens",
         left_out=left_out,
@@ -87,49 +91,119 @@ def _submission(
         message = f"{part.name}: no record of the baseline has both tokens and a time, so there is "
         raise BadInputError("; ".join((f"{message}nothing to compare", *_lines(left_out))))
     if done or missing:
-        missing += rig_and_settings.missing(facts)
+        missing += _missing(facts)
     if missing or not done:
         return None
     began, ended = _window(part.name, facts, done)
-    if facts.dataset:  # a benchmark tool's suite is named after the data set that the tool sent
-        part = replace(part, suite=id_of(f"{part.suite}-{facts.dataset}"))
     return Submission(
         tier="imported",
         profile="custom",
         measured_from=began,
         measured_until=ended,
-        tool=Tool(name="draftmap", version=__version__),
-        machine=rig_and_settings.machine(facts),
-        engine=rig_and_settings.engine(facts),
-        target=rig_and_settings.target(facts),
+        tool=submission.Tool(name="draftmap", version=__version__),
+        machine=_machine(facts),
+        engine=_engine(facts),
+        target=_target(facts),
         drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
-        settings=rig_and_settings.settings(facts),
-        design=Design(
+        settings=_settings(facts),
+        design=submission.Design(
             blocks=max(trial.block for trial in done) + 1,
             order="sequential",
             planned_trials=len(done),
             ended="completed",
         ),
-        suite=suite(part, stated, prompt_ids, done),
+        suite=suite(part, stated, prompt_ids, done, data_set=facts.dataset),
         arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
         probes=part.probes,
     )
 
 
+def _missing(facts: ImportedFacts) -> list[str]:
+    """Return the missing facts that a result needs, such as the GPU for a GPU backend."""
+    device = "cpu" if facts.backend == "cpu" else "gpu"
+    needed = (device, "backend", "engine", "target", "quantisation", "sampling")
+    found = {"date": facts.measured_from or facts.date} | {k: getattr(facts, k) for k in needed}
+    return [key for key, value in found.items() if value is None]
+
+
+def _machine(facts: ImportedFacts) -> submission.Machine:
+    """Return the machine; all its GPUs have the same memory and driver."""
+    names = filter(None, map(str.strip, (facts.gpu or "").split(",")))
+    system = submission.OperatingSystem(family=facts.os or "other", version=facts.os_version)
+    return submission.Machine(
+        os=system if facts.os else None,
+        cpu=submission.Cpu(
+            name=facts.cpu, architecture=facts.cpu_architecture, logical_cores=facts.cpu_cores
+        ),
+        ram_mib=facts.ram_mib,
+        gpus=tuple(
+            submission.Gpu(
+                name=name,
+                vendor=known_vendor(name),
+                vram_mib=facts.vram_mib,
+                driver=facts.gpu_driver,
+            )
+            for name in names
+        ),
+    )
+
+
+def _engine(facts: ImportedFacts) -> submission.Engine:
+    return submission.Engine(
+        runner="imported",
+        name=facts.engine or "",
+        version=facts.engine_version,
+        commit=facts.engine_commit,
+        build_number=facts.build,
+        backend=facts.backend or "other",
+    )
+
+
+def _target(facts: ImportedFacts) -> submission.Model:
+    name, quantisation = facts.target or "", facts.quantisation or ""
+    return submission.Model(
+        id=id_of(f"{name}-{quantisation}"),
+        name=name,
+        quantisation=quantisation,
+        parameters=parameters_of(facts.parameters or size_in(name)),
+        active_parameters=parameters_of(facts.active_parameters or size_in(name, active=True)),
+        file_bytes=facts.target_bytes,
+        sha256=facts.target_sha256,
+    )
+
+
+def _settings(facts: ImportedFacts) -> submission.Settings:
+    """Return the settings; sampling settings are included only if tokens were sampled."""
+    axes: dict[str, Any] = {
+        name: axis.value(facts)
+        for name, axis in AXES.items()
+        if facts.sampling != "greedy" or "temperature" not in (name, axis.needs)
+    }
+    return submission.Settings(
+        sampling=facts.sampling or "other",
+        max_output_tokens=facts.max_output_tokens,
+        context_tokens=facts.context,
+        batch_tokens=facts.batch,
+        micro_batch_tokens=facts.micro_batch,
+        threads=facts.threads,
+        thinking=facts.thinking,
+        **axes,
+    )
+
+
 def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
+    is_baseline, layers = arm.name == BASELINE, facts.gpu_layers
     concurrency = facts.concurrency or arm.concurrency
     return Arm(
         id=arm_id,
-        role="baseline" if arm.name == BASELINE else "speculation",
+        role="baseline" if is_baseline else "speculation",
         method=how,
-        baseline=None if arm.name == BASELINE else BASELINE,
+        baseline=None if is_baseline else BASELINE,
         concurrency=concurrency if concurrency != 1 else None,
         outcome="failed" if arm.reason else "ok",
         reason=arm.reason,
-        placement=None
-        if facts.gpu_layers is None
-        else Placement(target_gpu_layers_requested=facts.gpu_layers),
+        placement=None if layers is None else Placement(target_gpu_layers_requested=layers),
     )
 
 

@@ -8,13 +8,12 @@ rig.
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.imports.counting import rate_counts
-from harness.imports.ids import id_of
-from harness.imports.json_object import JsonObject, parse
-from harness.imports.names import reason_of, target_facts, weights_in
+from harness.imports.json_values import JsonObject, parse
+from harness.imports.names import id_of, reason_of, target_facts, weights_in
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
 from harness.imports.source_files import BASELINE, Given, text
+from harness.imports.trials import rate_counts
 from schemas.rig import BACKENDS, Architecture, System
 from schemas.vocabulary import METHODS
 
@@ -48,30 +47,30 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
         keys = top.needed("runs", top.child("runs"), "runs in this format")
         keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
-        if not isinstance(run.fields.get("runs"), list):
+        if isinstance(run.fields.get("runs"), list):
+            yield from _by_backend(key, run, top, left_out)
+        else:
             means = ", and its drafts are means without records" if "drafts" in run.fields else ""
             left_out.append(
                 f"{run.place}: not a speculation experiment with records of runs{means}"
             )
-            continue
-        yield from _by_backend(key, run, top, left_out)
     if not keyed:
         top.refuse("runs", "at least one run")
 
 
 def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str]) -> Iterator[Part]:
-    entries = run.children("runs")
-    for backend in dict.fromkeys(entry.text("backend") for entry in entries):
-        runs = [entry for entry in entries if entry.text("backend") == backend]
+    runs: dict[str | None, list[JsonObject]] = {}
+    for entry in run.children("runs"):
+        runs.setdefault(entry.text("backend"), []).append(entry)
+    for backend, entries in runs.items():
         facts = _facts(run, top, backend, left_out)
         words = "the name of a method"
-        names = [id_of(entry.needed("method", entry.text("method"), words)) for entry in runs]
-        if BASELINE not in names:
+        named = [(id_of(e.needed("method", e.text("method"), words)), e) for e in entries]
+        if not any(name == BASELINE for name, _ in named):
             left_out.append(
                 f"{run.place}: backend {backend}has no baseline, so there is nothing to compare"
             )
             continue
-        named = [*zip(names, runs, strict=True)]
         records = tuple(record for name, entry in named for record in _records(name, entry))
         yield Part(
             name=f"{id_of(key)}-{backend}" if backend else id_of(key),
@@ -92,9 +91,8 @@ def _arm(name: str, entry: JsonObject) -> ArmRead:
 
 
 def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
-    if not isinstance(entry.fields.get("records"), list):
-        return
-    for record in entry.children("records"):
+    is_list = isinstance(entry.fields.get("records"), list)
+    for record in entry.children("records") if is_list else ():
         prompt = record.needed("id", record.text("id"), "the name of a prompt")
         error = record.text("error")
         drafted, accepted = record.count("draft_n"), record.count("draft_n_accepted")
@@ -121,35 +119,48 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
 def _facts(
     run: JsonObject, top: JsonObject, backend: str | None, left_out: list[str]
 ) -> ImportedFacts:
-    meta = run.child("meta")
     build = _BUILD.search(top.text("notes") or "")
-    facts = ImportedFacts(
+    draft, quantisation = weights_in(run.text("meta.draft") or "")
+    facts = target_facts(run.text("meta.target")) | ImportedFacts(
         engine="llama.cpp",
         build=int(build[1]) if build else None,
         backend=BACKENDS.get(backend or ""),
         sampling="greedy",  # top_k 1 at temperature 0
         gpu_layers=0 if backend == "cpu" else -1,
+        draft=draft,
+        draft_quantisation=quantisation,
+        max_output_tokens=run.count("meta.max_tokens"),
+        context=run.count("meta.ctx"),
     )
-    if meta is not None:
-        draft, quantisation = weights_in(meta.text("draft") or "")
-        facts |= target_facts(meta.text("target")) | ImportedFacts(
-            draft=draft,
-            draft_quantisation=quantisation,
-            max_output_tokens=meta.count("max_tokens"),
-            context=meta.count("ctx"),
-        )
-    label, hardware = meta.text("gpu") if meta else None, top.child("hardware")
+    label, hardware = run.text("meta.gpu"), top.child("hardware")
+    # Without a described GPU, the one that the label names.
+    named = None if (label or "").lower().startswith("cpu") else label
+    gpu = ImportedFacts(gpu=named.partition("(")[0].rstrip() if named else None)
     if hardware is not None:
-        return facts | _hardware(hardware, label, backend, left_out)
-    return facts if backend == "cpu" else facts | _labelled(label)
+        return facts | _processor(hardware) | _gpu(hardware, label, backend, gpu, left_out)
+    return facts if backend == "cpu" else facts | gpu
 
 
-def _hardware(
-    hardware: JsonObject, label: str | None, backend: str | None, left_out: list[str]
+def _processor(hardware: JsonObject) -> ImportedFacts:
+    platform = hardware.text("platform") or ""
+    words, version = platform.lower().split("-"), _VERSION.search(platform)
+    return ImportedFacts(
+        os=_SYSTEMS.get(words[0].rstrip("0123456789")),
+        os_version=version[0] if version else None,
+        cpu_architecture=next(filter(None, map(_ARCHITECTURES.get, words)), None),
+        cpu=hardware.text("cpu"),
+    )
+
+
+def _gpu(
+    hardware: JsonObject,
+    label: str | None,
+    backend: str | None,
+    labelled: ImportedFacts,
+    left_out: list[str],
 ) -> ImportedFacts:
-    cpu = hardware.text("cpu")
+    """Return the GPU that the run's label names, or the only GPU."""
     cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
-    # The GPU that the run's label names, or the only GPU.
     own = (label or "").partition("(")[0].rstrip().lower()
     named = (card for card in cards if own and own in (card.text("name") or "").lower())
     only = cards[0] if len(cards) == 1 and not own.startswith("cpu") else None
@@ -159,31 +170,17 @@ def _hardware(
         for card in cards
         if card is not used
     )
-    platform = hardware.text("platform") or ""
-    words, version = platform.lower().split("-"), _VERSION.search(platform)
-    facts = ImportedFacts(
-        os=_SYSTEMS.get(words[0].rstrip("0123456789")),
-        os_version=version[0] if version else None,
-        cpu_architecture=next(filter(None, map(_ARCHITECTURES.get, words)), None),
-        cpu=cpu,
-    )
     if used is not None:
         memory = re.match(r"([0-9]+)\s*MiB", used.text("memory") or "")
-        return facts | ImportedFacts(
+        return ImportedFacts(
             gpu=used.text("name"),
             gpu_driver=used.text("driver"),
             vram_mib=int(memory[1]) if memory else None,
         )
-    if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
-        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are the same chip
-    return facts if cards or backend == "cpu" else facts | _labelled(label)
-
-
-def _labelled(label: str | None) -> ImportedFacts:
-    """Return the GPU that a run's label names, for files that do not describe the hardware."""
-    if label is None or label.lower().startswith("cpu"):
-        return ImportedFacts()
-    return ImportedFacts(gpu=label.partition("(")[0].rstrip())
+    cpu = hardware.text("cpu") or ""
+    if backend == "metal" and cpu.startswith("Apple"):
+        return ImportedFacts(gpu=cpu)  # CPU and GPU are the same chip
+    return ImportedFacts() if cards or backend == "cpu" else labelled
 
 
 FORMAT = Format(

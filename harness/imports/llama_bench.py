@@ -11,10 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from harness.imports.ids import id_of
-from harness.imports.json_lines import lines
-from harness.imports.json_object import JsonObject
-from harness.imports.names import target_facts
+from harness.imports.json_values import JsonObject, lines
+from harness.imports.names import id_of, target_facts
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms
 from harness.imports.source_files import BASELINE, Given

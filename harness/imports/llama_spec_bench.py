@@ -7,28 +7,28 @@ step per token, one more than the `decode_ms` of a measured result covers.
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
-from harness.imports.ids import id_of
-from harness.imports.json_object import MS_PER_S
+from harness.imports.json_values import MS_PER_S
+from harness.imports.names import id_of
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import Format, ParsedFiles, Part, Record, arms
-from harness.imports.source_files import BASELINE, Given, by_arm, text
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
+from harness.imports.source_files import BASELINE, Given, text
 
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
 _BASE, _SECOND = "base", "speculative"
 _PLAIN = {_BASE, "error"}
-_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
-_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
+_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)"), "accepted/drafted"
+_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?"), "a number"
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
 _RULE = set("|- ")  # the line under the header; the tool prints one column too few
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Row(NamedTuple):
     """One row of the table: one stage of a chain's generation, or a whole generation."""
 
     run: str
@@ -38,13 +38,14 @@ class _Row:
 
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read the files as one measurement: each file is an arm, and the first is the baseline."""
-    found = [pair for arm, file in by_arm(files) for pair in _split_arms(arm, _rows(arm, file))]
+    found = [pair for arm, file in by_arm(files) for pair in _split_arms(arm, [*_rows(arm, file)])]
     records = tuple(record for arm, rows in found for record in _generations(arm, rows))
+    methods = {arm: _method(rows) for arm, rows in dict(found).items() if arm != BASELINE}
     part = Part(
         name="llama-spec-bench",
         suite="llama-spec-bench",
         facts=ImportedFacts(engine="ik_llama.cpp"),
-        arms=arms(records, dict(found), methods=_methods(dict(found))),
+        arms=arms(records, dict(found), methods=methods),
         records=records,
         tasks=_TASKS,
     )
@@ -59,16 +60,16 @@ def _split_arms(arm: str, rows: Sequence[_Row]) -> Sequence[tuple[str, Sequence[
     """
     plain = [row for row in rows if row.stage == _BASE]
     rest = [
-        replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
+        row._replace(record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
     ]
     if arm == BASELINE and plain and any(row.stage not in _PLAIN for row in rest):
         return (BASELINE, plain), (_SECOND, rest)
     return ((arm, rows),)
 
 
-def _rows(arm: str, file: Given) -> list[_Row]:
+def _rows(arm: str, file: Given) -> Iterator[_Row]:
     columns: list[str] = []
-    found: list[_Row] = []
+    is_empty = True
     for number, line in enumerate(text(file).splitlines(), start=1):
         table = line[line.find("|") :].strip() if "|" in line else ""  # after log text
         cells = [cell.strip() for cell in table.strip("|").split("|")]
@@ -78,67 +79,62 @@ def _rows(arm: str, file: Given) -> list[_Row]:
         elif not table:
             columns = []
         elif len(cells) == len(columns) and not set(table) <= _RULE:
-            row = dict(zip(columns, cells, strict=True))
-            found.append(_of_cells(arm, row, f"{file.name}: line {number}"))
-    if not found:
+            is_empty, row = False, dict(zip(columns, cells, strict=True))
+            record = _record(arm, row, f"{file.name}: line {number}")
+            yield _Row(row["run"], row["stage"], record)
+    if is_empty:
         raise BadInputError(
             f"{file.name}: the file has no row of the table 'task | run | stage | tokens | …'"
         )
-    return found
 
 
-def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
-    tokens, seconds = (_figure(row, name, place) for name in ("tokens", "time(s)"))
-    counted = _ACCEPTED.fullmatch(row["accepted"])
-    if counted is None and row["accepted"] not in _NONE:
-        raise BadInputError(
-            f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
-        )
-    record = Record(
+def _record(arm: str, row: Mapping[str, str], place: str) -> Record:
+    tokens, seconds, counted = (
+        _matched(row, name, place, *form)
+        for name, form in (("tokens", _FIGURE), ("time(s)", _FIGURE), ("accepted", _ACCEPTED))
+    )
+    return Record(
         arm=arm,
         prompt=row["task"],
         place=place,
         category=row["task"],
         reason="other" if row["stop"] == "fail" else None,
-        output_tokens=None if tokens is None else int(tokens),
-        decode_ms=None if seconds is None else seconds * MS_PER_S,
+        output_tokens=int(float(tokens[0])) if tokens else None,
+        decode_ms=float(seconds[0]) * MS_PER_S if seconds else None,
         drafted=int(counted[2]) if counted else None,
         accepted=int(counted[1]) if counted else None,
         finish="stop" if row["stop"] == "eog" else "length",
     )
-    return _Row(run=row["run"], stage=row["stage"], record=record)
 
 
-def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
-    if row[name] in _NONE:
-        return None
-    if not _FIGURE.fullmatch(row[name]):
-        raise BadInputError(f"{place}: {name} is {row[name]!r}, expected a number or -")
-    return float(row[name])
+def _matched(
+    row: Mapping[str, str], name: str, place: str, form: re.Pattern[str], expected: str
+) -> re.Match[str] | None:
+    match = form.fullmatch(row[name])
+    if match is None and row[name] not in _NONE:
+        raise BadInputError(f"{place}: {name} is {row[name]!r}, expected {expected} or -")
+    return match
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
     """Yield one record per task and run, with the counts of a chain's stages added up."""
     for _, group in itertools.groupby(rows, key=lambda row: (row.record.prompt, row.run)):
-        stages = list(group)
-        record = stages[0].record
+        stages = [row.record for row in group]
+        record = stages[0]
         if arm != BASELINE and record.reason is None:
-            drafted = sum(row.record.drafted or 0 for row in stages)
-            accepted = sum(row.record.accepted or 0 for row in stages)
+            drafted = sum(each.drafted or 0 for each in stages)
+            accepted = sum(each.accepted or 0 for each in stages)
             record = replace(record, drafted=drafted, accepted=accepted)
         yield record
 
 
-def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
-    """Return each arm's method, without `n_max`; several stages form one chain."""
-    known: dict[str, str] = {}
-    for arm, rows in found.items():
-        names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)
-        stages = [name for name in names if name not in _PLAIN]
-        if stages and arm != BASELINE:
-            method = method_of(stages)
-            known[arm] = method or f"other:name={id_of('-'.join(sorted(stages)))}"
-    return known
+def _method(rows: Sequence[_Row]) -> str | None:
+    """Return an arm's method, without `n_max`; several stages form one chain."""
+    names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)
+    stages = [name for name in names if name not in _PLAIN]
+    return method_of(stages) or (
+        f"other:name={id_of('-'.join(sorted(stages)))}" if stages else None
+    )
 
 
 FORMAT = Format(

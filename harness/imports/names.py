@@ -1,41 +1,57 @@
-"""Interpret strings: the weights in a file name, why a run failed, why an answer ended."""
+"""Interpret names and words of other tools: ids, weights in a file name, reasons, endings."""
 
+import hashlib
 import re
+from collections.abc import Iterable
 from typing import Literal
 
-from harness.imports.json_object import JsonObject
+from harness.imports.json_values import JsonObject
 from harness.imports.needed_facts import ImportedFacts
 from schemas.submission import Reason
 
+_LONGEST_ID, _DIGEST = 64, 8
 _WEIGHTS = re.compile(
     r"(?P<name>.+?)[-.]"
     r"(?P<quantisation>(?:UD-)?(?:I?Q[0-9][A-Z0-9_]*|TQ[0-9]_[0-9]|BF16|F16|F32|MXFP4[A-Z_]*))"
     r"(?:-[0-9]{5}-of-[0-9]{5})?",
     re.IGNORECASE,
 )
-_REASONS: dict[str, Reason] = {
-    "out of memory": "out-of-memory",
-    "outofmemory": "out-of-memory",
-    "timed out": "timed-out",
-    "timeout": "timed-out",
-    "context size": "context-too-small",
-    "context length": "context-too-small",
-    "connect": "crashed",
-    "connection": "crashed",
-    "reset by peer": "crashed",
-    "remote end closed": "crashed",
-    "http": "bad-answer",
-    "json": "bad-answer",
-}
+_REASONS: tuple[tuple[str, Reason], ...] = (
+    ("out of memory|outofmemory", "out-of-memory"),
+    ("timed out|timeout", "timed-out"),
+    ("context size|context length", "context-too-small"),
+    ("connect|reset by peer|remote end closed", "crashed"),
+    ("http|json", "bad-answer"),
+)
+
+
+def id_of(text: str) -> str:
+    """Turn a name into an id: lower case, with hyphens; a long name is cut and gets a digest."""
+    plain = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._") or "unnamed"
+    if len(plain) <= _LONGEST_ID:
+        return plain
+    return f"{plain[: _LONGEST_ID - _DIGEST - 1].rstrip('-._')}-{_digest(text)}"
+
+
+def ids_of(texts: Iterable[str]) -> dict[str, str]:
+    """Return the id for each name; different names get different ids."""
+    found: dict[str, str] = {}
+    for each in dict.fromkeys(texts):
+        plain = id_of(each)
+        taken = plain in found.values()
+        found[each] = f"{plain[: _LONGEST_ID - _DIGEST - 1]}-{_digest(each)}" if taken else plain
+    return found
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
 
 
 def weights_in(path: str) -> tuple[str | None, str | None]:
     """Return a model's name and quantisation, without folders, which may contain people's names."""
     stem = re.sub(r"\.(?:gguf|safetensors)$", "", re.split(r"[/\\]", path)[-1], flags=re.IGNORECASE)
     match = _WEIGHTS.fullmatch(stem)
-    if match is None:
-        return stem or None, None
-    return match["name"], match["quantisation"].upper()
+    return (match["name"], match["quantisation"].upper()) if match else (stem or None, None)
 
 
 def target_facts(path: str | None) -> ImportedFacts:
@@ -56,4 +72,4 @@ def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
 def reason_of(text: str | None) -> Reason:
     """Return why a generation failed: by the first known phrase in the message, else `other`."""
     words = (text or "").lower()
-    return next((reason for sign, reason in _REASONS.items() if sign in words), "other")
+    return next((reason for sign, reason in _REASONS if re.search(sign, words)), "other")

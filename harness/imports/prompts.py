@@ -4,29 +4,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.errors import BadInputError, suggestion
+from harness.imports.names import id_of
 from harness.imports.needed_facts import TASK, agreed
 from harness.imports.records import Part
 from schemas.submission import Prompt, Suite, Task, Trial
 from schemas.vocabulary import TASKS
 
-MAX_PROMPTS = 512
-# The version of another tool's suite is unknown.
-NO_VERSION = "0.0.0"
+_MAX_PROMPTS = 512
 _TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 
 
 def suite(
-    part: Part, stated: Mapping[str, str], ids: Mapping[str, str], done: Sequence[Trial]
+    part: Part,
+    stated: Mapping[str, str],
+    ids: Mapping[str, str],
+    done: Sequence[Trial],
+    *,
+    data_set: str | None,
 ) -> Suite:
-    """Return the suite of the prompts that have trials, in the order of the files."""
+    """Return the suite of the prompts that have trials, in the order of the files.
+
+    The suite of a serving benchmark is named after the data set that the benchmark sent.
+    """
     answered = {trial.prompt for trial in done}
     categories = {record.prompt: record.category for record in reversed(part.records)}
     lengths: dict[str, list[int | None]] = {}
     for record in part.records:
         lengths.setdefault(record.prompt, []).append(record.prompt_tokens or None)
     return Suite(
-        id=part.suite,
-        version=NO_VERSION,
+        id=id_of(f"{part.suite}-{data_set}") if data_set else part.suite,
+        version="0.0.0",  # unknown
         prompts=tuple(
             Prompt(
                 id=ids[name],
@@ -79,9 +86,9 @@ def pieces(part: Part) -> Iterator[Part]:
         by_category.setdefault(category, []).append(prompt)
     groups: list[set[str]] = [set()]
     for _, prompts in sorted(by_category.items()):
-        for start in range(0, len(prompts), MAX_PROMPTS):
-            some = prompts[start : start + MAX_PROMPTS]
-            if groups[-1] and len(groups[-1]) + len(some) > MAX_PROMPTS:
+        for start in range(0, len(prompts), _MAX_PROMPTS):
+            some = prompts[start : start + _MAX_PROMPTS]
+            if groups[-1] and len(groups[-1]) + len(some) > _MAX_PROMPTS:
                 groups.append(set())
             groups[-1].update(some)
     for group in groups:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from harness.errors import BadInputError
 from harness.imports import IMPORTERS
-from harness.imports.json_lines import lines
-from harness.imports.json_object import JsonObject
-from harness.imports.llama_server import lacking, logged
+from harness.imports.forms import logged
+from harness.imports.json_values import JsonObject, lines
+from harness.imports.llama_server import lacking
 from harness.imports.records import ParsedFiles
 from harness.imports.source_files import Given, text
 from schemas.vocabulary.documents import document
@@ -39,19 +39,17 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
 def _looks_like(file: Given) -> str | None:
     """Return the format that a file seems to have, else a description of the file, else `None`."""
     try:
-        start = text(file).lstrip()
-        found = logged(file)
+        start, log = text(file).lstrip(), logged(file)
+        found = log.found if log else []
         reason = lacking(found)
         if reason is None:
             return "llama-server"
         # An engine's messages may precede a table.
-        begins = (
-            meaning for sign, meaning in _SIGNS["starts"].items() if f"\n{sign}" in f"\n{start}"
-        )
-        holds = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
-        if known := next(begins, None) or next(holds, None):
-            return known
-        return reason if found else _of_row(next(iter(lines(file)), None))
+        for sign, meaning in _SIGNS["starts"].items():
+            if f"\n{sign}" in f"\n{start}":
+                return meaning
+        known = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
+        return next(known, None) or (reason if found else _of_row(next(lines(file), None)))
     except BadInputError:
         return None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.errors import BadInputError
+from harness.imports.names import id_of
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.source_files import BASELINE, Given
 from schemas.submission import Probes, Reason
@@ -84,12 +85,30 @@ class Format:
     signs: tuple[frozenset[str], ...] = ()
 
 
+def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
+    """Return each file with its arm: from `ARM=FILE`, else named after the file.
+
+    Unless a file is marked as the baseline, the first file is. Several files of the same arm are
+    repetitions. Raises `BadInputError` if no file is the baseline.
+    """
+    has_baseline = any(file.arm == BASELINE for file in files)
+    if files[0].arm and not has_baseline:
+        raise BadInputError(
+            f"{files[0].name}: none of the files is the baseline; mark the baseline's file "
+            f"with {BASELINE}=FILE"
+        )
+    return [
+        (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
+        for number, file in enumerate(files)
+    ]
+
+
 def arms(
     records: Iterable[Record],
     names: Iterable[str],
     *,
     concurrency: Mapping[str, int | None] = {},
-    methods: Mapping[str, str] = {},
+    methods: Mapping[str, str | None] = {},
 ) -> tuple[ArmRead, ...]:
     """Return these arms, the baseline first. Raises `BadInputError` if the baseline drafted."""
     for record in records:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import BadInputError, unreadable
-from harness.imports.ids import id_of
 
 BASELINE = "baseline"
 MAX_BYTES = 64 * 1024 * 1024
@@ -83,21 +82,3 @@ def text(file: Given) -> str:
         raise BadInputError(
             f"{file.name}: not valid {encoding.upper()} at byte {at}; save it as UTF-8"
         ) from error
-
-
-def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
-    """Return each file with its arm: from `ARM=FILE`, else named after the file.
-
-    Unless a file is marked as the baseline, the first file is. Several files of the same arm are
-    repetitions. Raises `BadInputError` if no file is the baseline.
-    """
-    has_baseline = any(file.arm == BASELINE for file in files)
-    if files[0].arm and not has_baseline:
-        raise BadInputError(
-            f"{files[0].name}: none of the files is the baseline; mark the baseline's file "
-            f"with {BASELINE}=FILE"
-        )
-    return [
-        (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
-        for number, file in enumerate(files)
-    ]

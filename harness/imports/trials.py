@@ -1,10 +1,11 @@
 """Turn records into trials; counters that do not add up are reported and left out."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from harness.imports.counting import decode_ms
+from harness.imports.json_values import MS_PER_S
 from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 from harness.run.record import ms
@@ -13,6 +14,7 @@ from schemas.submission import Method, Trial
 
 # Kinds of data that results cannot store, with their places in the files.
 LeftOut = defaultdict[str, list[str]]
+_CLOSE = 0.25  # in tokens; counting tokens or steps differs by one
 
 
 def trials(
@@ -26,9 +28,8 @@ def trials(
     """Return the trials in file order; repeated records of an arm and prompt become blocks."""
     seen: Counter[tuple[str, str]] = Counter()
     made: list[Trial] = []
-    for read in records:
-        record = replace(read, decode_ms=decode_ms(read, counts))
-        spent_ms, tokens = ms(record.decode_ms), record.output_tokens
+    for record in records:
+        spent_ms, tokens = ms(_decode_ms(record, counts)), record.output_tokens
         # An answer of one token has no time after the first token; several tokens in zero time are
         # an error.
         is_timed = tokens and spent_ms is not None and (spent_ms or tokens == 1)
@@ -43,6 +44,7 @@ def trials(
         if record.reason is not None:
             made.append(replace(trial, outcome="failed", reason=record.reason))
         else:
+            trial = replace(trial, decode_ms=spent_ms)
             made.append(_finished(trial, record, method, left_out))
     return tuple(made)
 
@@ -52,7 +54,6 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
     trial = replace(
         trial,
         output_tokens=record.output_tokens,
-        decode_ms=ms(record.decode_ms),
         prompt_ms=ms(record.prompt_ms),
         ttft_ms=ms(record.ttft_ms),
         finish=record.finish,
@@ -81,3 +82,31 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         accepted_histogram=record.accepted_histogram,
         drafted_histogram=record.drafted_histogram,
     )
+
+
+def _decode_ms(record: Record, counts: RateCounts) -> float | None:
+    """Return the milliseconds from the first token to the last, from the rate if no time is given.
+
+    Builds up to mid-2026 computed the rate from all tokens; later builds leave out the first token.
+    """
+    tokens, per_second = record.output_tokens, record.per_second
+    if record.decode_ms is not None or not tokens or not per_second:
+        return record.decode_ms
+    spent_ms = (tokens if counts == "tokens" else tokens - 1) / per_second * MS_PER_S
+    return spent_ms if math.isfinite(spent_ms) else None
+
+
+def rate_counts(records: Iterable[Record]) -> RateCounts | None:
+    """Return whether the tool's rates count all tokens, or steps (all tokens but the first).
+
+    The first record with a time and a rate that fit either unit decides; `None` without one.
+    """
+    for record in records:
+        tokens, spent_ms, per_second = record.output_tokens, record.decode_ms, record.per_second
+        if tokens and spent_ms and per_second:
+            more = per_second * spent_ms / MS_PER_S - tokens
+            if abs(more) < _CLOSE:
+                return "tokens"
+            if abs(more + 1) < _CLOSE:
+                return "steps"
+    return None

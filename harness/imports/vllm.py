@@ -2,20 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from harness.imports import vllm_bench
-from harness.imports.json_lines import lines
-from harness.imports.json_object import JsonObject
+from harness.imports.json_values import JsonObject, lines
 from harness.imports.names import finish_of, reason_of
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
-from harness.imports.source_files import Given, by_arm
+from harness.imports.records import (
+    Format,
+    ParsedFiles,
+    Part,
+    Record,
+    arms,
+    by_arm,
+    require_same_prompts,
+)
+from harness.imports.source_files import Given
 from harness.imports.vllm_bench import concurrency, is_result
 from harness.run.record import utc
 from harness.runners.http.counted_rounds import Counted, totals
 from schemas.submission import Reason
 
 _OK = 200
+_LAST_MOMENT_S = 253_402_300_799  # the end of the year 9999
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
@@ -35,12 +44,12 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def _part(name: str, rows: Sequence[tuple[str, list[JsonObject]]]) -> Part:
-    records = tuple(record for arm, records in rows for record in _records(arm, records))
+    records = tuple(record for arm, found in rows for record in _records(arm, found))
     require_same_prompts(records, "give each row a custom_id")
-    benched = [(arm, row) for arm, records in rows for row in records if is_result(row)]
+    benched = [(arm, row) for arm, found in rows for row in found if is_result(row)]
     in_flight = {arm: concurrency(row) for arm, row in benched}
-    bodies = [_answer(row)[0] for _, records in rows for row in records]
-    created = [made for body in bodies if body and (made := body.moment("created"))]
+    bodies = [_answer(row)[0] for _, found in rows for row in found]
+    created = [_moment(body) for body in bodies if body and body.number("created")]
     began = ImportedFacts(engine="vLLM", measured_from=utc(min(created)) if created else None)
     return Part(
         name=name,
@@ -50,6 +59,14 @@ def _part(name: str, rows: Sequence[tuple[str, list[JsonObject]]]) -> Part:
         records=records,
         needs_concurrency=None in in_flight.values(),
     )
+
+
+def _moment(body: JsonObject) -> datetime:
+    """Return when an answer was created."""
+    seconds = body.number("created") or 0.0
+    if seconds > _LAST_MOMENT_S:
+        body.refuse("created", "a time in seconds since 1970")
+    return datetime.fromtimestamp(int(seconds), tz=UTC)
 
 
 def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
@@ -78,35 +95,31 @@ def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
 
 
 def _finished(record: Record, body: JsonObject) -> Record:
-    usage = body.needed("usage", body.child("usage"), "the server's token count")
-    metrics = body.child("metrics")
-    spec = metrics.child("speculative_decoding") if metrics else None
+    """Add the figures, with counters converted by the same code as those of measured answers."""
+    body.needed("usage", body.child("usage"), "the server's token count")
+    spec = "metrics.speculative_decoding"
     record = replace(
         record,
         place=body.place,
-        prompt_tokens=usage.count("prompt_tokens"),
-        output_tokens=usage.count("completion_tokens"),
-        ttft_ms=metrics.number("time_to_first_token_ms") if metrics else None,
-        decode_ms=metrics.number("generation_time_ms") if metrics else None,
+        prompt_tokens=body.count("usage.prompt_tokens"),
+        output_tokens=body.count("usage.completion_tokens"),
+        ttft_ms=body.number("metrics.time_to_first_token_ms"),
+        decode_ms=body.number("metrics.generation_time_ms"),
         finish=finish_of(body),
+        drafted=body.count(f"{spec}.num_draft_tokens"),
+        accepted=body.count(f"{spec}.num_accepted_draft_tokens"),
     )
-    return record if spec is None else _counted(record, spec)
-
-
-def _counted(record: Record, spec: JsonObject) -> Record:
-    """Add the counters, converted to the result format by the same code as measured answers."""
-    drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
-    record = replace(record, drafted=drafted, accepted=accepted)
-    if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:
+    drafted, accepted, tokens = record.drafted, record.accepted, record.output_tokens
+    if drafted is None or accepted is None or tokens is None or accepted > drafted:
         return record
     counted = Counted(
         drafted=drafted,
         accepted=accepted,
-        steps=spec.count("num_spec_steps"),
-        histogram=tuple(spec.counts("acceptance_histogram") or ()) or None,
-        lengths=tuple(spec.counts("per_step_drafted") or ()) or None,
+        steps=body.count(f"{spec}.num_spec_steps"),
+        histogram=tuple(body.counts(f"{spec}.acceptance_histogram") or ()) or None,
+        lengths=tuple(body.counts(f"{spec}.per_step_drafted") or ()) or None,
     )
-    sums = totals(decode_ms=0.0, output_tokens=record.output_tokens, counted=counted)
+    sums = totals(decode_ms=0.0, output_tokens=tokens, counted=counted)
     return replace(
         record,
         accepted=sums.accepted,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.imports.printed import FORMS, printed
+from harness.imports.forms import FORMS, printed
 from pipeline.site.pages.slower import knowledge, reasons
 from tests import scripts
 from tests.pipeline.test_pasted import PASTED

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BadInputError
-from harness.imports import llama_server
-from harness.imports.printed import printed
+from harness.imports.forms import stated
 from harness.imports.source_files import Given
 from schemas.vocabulary.documents import document
 from tests import scripts
@@ -107,15 +105,18 @@ TEXTS = {
     "llama-speculative": SPECULATIVE,
     "llama-speculative twice": SPECULATIVE + SPECULATIVE,
 }
+FIGURES = (
+    "tokens", "ms", "took_ms", "rate", "prompt_tokens", "prompt_ms", "drafted", "accepted", "share",
+)  # fmt: skip
 READ = """
 import { compiled, joined, statedIn } from "./forms.js";
-import { read, requestsOf } from "./serverlog.js";
-const answer = ({ patterns, texts }) => {
+import { read } from "./serverlog.js";
+const answer = ({ patterns, texts, names }) => {
   const known = compiled(patterns);
   return texts.map((text) => ({
-    requests: requestsOf(text, known),
     found: read(text, known),
-    stated: statedIn(joined(text), known).found.map(({ form, figures }) => [form.of, figures]),
+    stated: statedIn(joined(text), known).found.map(
+      ({ form, number }) => [form.of, ...names.map(number)]),
   }));
 };
 """
@@ -123,32 +124,30 @@ const answer = ({ patterns, texts }) => {
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    given = {"patterns": SERVER_LOG, "texts": list(TEXTS.values())}
+    given = {"patterns": SERVER_LOG, "texts": list(TEXTS.values()), "names": FIGURES}
     return dict(zip(TEXTS, scripts.run(tmp_path_factory.mktemp("read"), READ, given), strict=True))
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_page_reads_the_requests_that_the_importer_reads(
+def test_every_text_states_the_same_figures_in_both_languages(
     seen: dict[str, dict[str, Any]], name: str
 ) -> None:
-    given = Given(name=name, data=TEXTS[name].encode())
-    expected = [
-        (
-            each.prompt_tokens, each.prompt_ms, each.output_tokens, each.decode_ms,
-            each.per_second, each.drafted, each.accepted,
-        )
-        for each in llama_server.requests_of(given)
-    ]  # fmt: skip
+    found = stated(Given(name=name, data=TEXTS[name].encode())).found
 
-    assert [tuple(request.values()) for request in seen[name]["requests"]] == expected
-    assert expected
+    assert seen[name]["stated"] == [
+        [each.form.of, *(each.number(figure) for figure in FIGURES)] for each in found
+    ]
+    assert any(each.is_request for each in found)
 
 
 def test_requests_are_distinguished_and_a_stream_counts_once(
     seen: dict[str, dict[str, Any]],
 ) -> None:
     found = {
-        name: [(each["tokens"], each["ms"], each["drafted"]) for each in seen[name]["requests"]]
+        name: [
+            (each["tokens"], each["ms"], each["drafted"])
+            for each in seen[name]["found"]["requests"]
+        ]
         for name in TEXTS
     }
 
@@ -160,15 +159,6 @@ def test_requests_are_distinguished_and_a_stream_counts_once(
     assert found["usage"] == [(64, None, None), (32, None, None)]
     assert found["ik_llama"] == found["lines in JSON"] == [(101, 2000, None)]
     assert found["next to prompts"] == found["one after the other"]
-
-
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
-def test_every_line_states_the_same_in_both_languages(
-    seen: dict[str, dict[str, Any]], path: Path
-) -> None:
-    found = printed(TEXTS[path.name], path.name).found
-
-    assert seen[path.name]["stated"] == [[each.form.of, each.figures] for each in found]
 
 
 def test_sums_layers_and_slots_of_a_log_are_read(seen: dict[str, dict[str, Any]]) -> None:
@@ -193,7 +183,7 @@ def test_counters_of_other_servers_are_read(tmp_path: Path) -> None:
     vllm = """{"metrics": {"speculative_decoding": {"num_spec_steps": 4,
       "num_draft_tokens": 12, "num_accepted_draft_tokens": 5}}}"""
     texts = [page.read_text("utf-8"), sglang, vllm, f"[{vllm}, {vllm}]"]
-    given = {"patterns": SERVER_LOG, "texts": texts}
+    given = {"patterns": SERVER_LOG, "texts": texts, "names": FIGURES}
 
     found = [each["found"]["counters"] for each in scripts.run(tmp_path, READ, given)]
 
@@ -216,8 +206,6 @@ def test_text_that_is_not_a_log_gives_nothing_and_no_error(tmp_path: Path) -> No
         '{"a": "<img src=x>"}',
         "eval time =",
     ]
-    given = {"patterns": SERVER_LOG, "texts": texts}
+    given = {"patterns": SERVER_LOG, "texts": texts, "names": FIGURES}
 
-    assert [each["requests"] for each in scripts.run(tmp_path, READ, given)] == [[]] * len(texts)
-    with pytest.raises(BadInputError):
-        llama_server.requests_of(Given(name="log", data=b"hello"))
+    assert [each["stated"] for each in scripts.run(tmp_path, READ, given)] == [[]] * len(texts)

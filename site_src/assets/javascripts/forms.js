@@ -1,10 +1,8 @@
 // Find the forms of schemas/vocabulary/server_log.toml in a pasted text: the figures in its lines and
-// answers. harness/imports/printed.py and llama_server.py read the same table; a test gives both the
-// same text.
+// answers. harness/imports/forms.py reads the same table; a test gives both the same texts.
 const MOST_PIECES = 9; // the most pieces of a line that a terminal has wrapped
 const NEAR = 40; // characters next to a cut in which a form's sign may be
 const DEEPEST = 4; // the most objects around an answer
-const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, µs: 1e-3, us: 1e-3, ns: 1e-6 };
 
 // Python names a group `(?P<name>…)`.
 const regular = (pattern) => new RegExp(pattern.replaceAll("(?P<", "(?<"));
@@ -23,9 +21,9 @@ export const compiled = (table) => ({
 });
 export const serverOf = (line, table) => (line.match(table.line.server) ?? [""])[0].trim();
 
-const milliseconds = (text) => {
+const milliseconds = (text, units) => {
   const parts = [...text.matchAll(/([0-9.]+)(h|ms|m|s|µs|us|ns)/g)];
-  return parts.length ? parts.reduce((all, [, value, unit]) => all + value * UNITS[unit], 0) : NaN;
+  return parts.length ? parts.reduce((all, [, value, unit]) => all + value * units[unit], 0) : NaN;
 };
 // The figures of one request, run or line; `number` returns a figure in the unit of the table.
 const foundOf = (form, server, figures, table) => ({
@@ -36,7 +34,9 @@ const foundOf = (form, server, figures, table) => ({
     for (const [key, factor] of Object.entries(table.figure[name] ?? { [name]: 1 })) {
       const stated = figures[key] ?? "";
       if (stated === "") continue;
-      const value = key.endsWith("took") ? milliseconds(String(stated)) : Number(stated);
+      const value = key.endsWith("took")
+        ? milliseconds(String(stated), table.unit)
+        : Number(stated);
       if (Number.isFinite(value) && value >= 0) return value * factor + (key === "steps" ? 1 : 0);
     }
     return null;
@@ -46,21 +46,15 @@ const foundOf = (form, server, figures, table) => ({
 // ---- lines ---------------------------------------------------------------------------------------
 const hitsOf = (line, table) => {
   if (!table.signs.test(line)) return [];
-  const found = [];
-  for (const form of table.form) {
-    if (!form.signs.test(line)) continue;
-    for (const pattern of form.lines) {
-      const hit = line.match(pattern);
-      if (!hit) continue;
-      const all = Object.entries(hit.groups ?? {});
-      const there = all.filter(([, value]) => value);
-      const figures = Object.fromEntries(there);
-      if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // cuts add blanks
-      found.push({ form, figures, open: there.length < all.length, start: hit.index });
-      break;
-    }
-  }
-  return found;
+  return table.form.flatMap((form) => {
+    const hit = form.signs.test(line) && form.lines.map((each) => line.match(each)).find(Boolean);
+    if (!hit) return [];
+    const all = Object.entries(hit.groups ?? {});
+    const there = all.filter(([, value]) => value);
+    const figures = Object.fromEntries(there);
+    if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // cuts add blanks
+    return [{ form, figures, open: there.length < all.length, start: hit.index }];
+  });
 };
 const counted = (hits) => hits.reduce((all, { figures }) => all + Object.keys(figures).length, 0);
 

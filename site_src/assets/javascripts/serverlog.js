@@ -1,6 +1,4 @@
 // Read a run from a pasted text: its requests with their times and drafts, rates and counts.
-// `requestsOf` returns the same as `requests_of` of harness/imports/llama_server.py; a test
-// reads the same texts with both.
 import { sum } from "./arithmetic.js";
 import { joined, serverOf, statedIn } from "./forms.js";
 
@@ -83,10 +81,6 @@ const requestsIn = (found, table) => {
     silent: each.form.silent ?? false,
   }));
 };
-export const requestsOf = (pasted, table) =>
-  requestsIn(statedIn(joined(pasted), table).found, table).map(
-    ({ repeat, silent, ...each }) => each,
-  );
 
 // ---- counts of drafts beside the requests: of the best source there is ---------------------------
 const COUNTS = ["rounds", "drafted", "accepted", "emitted"];
@@ -114,18 +108,14 @@ const bySeries = (rows) => {
   const series = new Map();
   for (const row of rows) {
     const key = `${row.server} ${row.figures.series ?? ""}`;
-    const value = countsOf(row);
-    const first = series.get(key)?.first ?? null;
-    series.set(key, {
-      first: series.has(key) ? (first ?? series.get(key).last) : null,
-      last: value,
-    });
+    series.set(key, [...(series.get(key) ?? []), countsOf(row)]);
   }
-  return [...series.values()].map(({ first, last }) =>
-    Object.fromEntries(
-      COUNTS.map((name) => [name, last[name] === null ? null : last[name] - (first?.[name] ?? 0)]),
-    ),
-  );
+  const since = (first, last, name) =>
+    last[name] === null ? null : last[name] - (first[name] ?? 0);
+  return [...series.values()].map((values) => {
+    const first = values.length > 1 ? values[0] : {};
+    return Object.fromEntries(COUNTS.map((name) => [name, since(first, values.at(-1), name)]));
+  });
 };
 const lastOf = (rows) => [...new Map(rows.map((row) => [row.server, countsOf(row)])).values()];
 const SOURCES = {
@@ -155,19 +145,13 @@ const impossible = ({ drafted, accepted, rounds = null }) =>
 const statisticsOf = (found) => {
   const rows = found.filter(({ form }) => form.gives === "statistics");
   const last = new Map(rows.map((row) => [`${row.server} ${row.figures.kind}`, row]));
-  const kinds = new Map();
-  for (const row of last.values()) {
-    const { kind } = row.figures;
-    const own = { kind };
-    for (const name of ["calls", "drafts", "tokens", "accepted", "draft_ms"]) {
-      const value = row.number(name);
-      const before = kinds.get(kind)?.[name];
-      own[name] =
-        before === undefined ? value : before === null || value === null ? null : before + value;
-    }
-    kinds.set(kind, own);
-  }
-  return [...kinds.values()];
+  return [...new Set(rows.map(({ figures }) => figures.kind))].map((kind) => {
+    const own = [...last.values()].filter(({ figures }) => figures.kind === kind);
+    const names = ["calls", "drafts", "tokens", "accepted", "draft_ms"];
+    const values = names.map((name) => [name, own.map(({ number }) => number(name))]);
+    const sums = values.map(([name, all]) => [name, all.includes(null) ? null : sum(all)]);
+    return { kind, ...Object.fromEntries(sums) };
+  });
 };
 
 // ---- all that a text says -------------------------------------------------------------------------

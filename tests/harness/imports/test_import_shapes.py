@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.errors import BadInputError
-from harness.imports.json_object import parse
+from harness.imports.json_values import parse
 from harness.imports.source_files import MAX_BYTES, Given, given
 from tests.harness.imports.samples import ALL, FACTS, SAMPLES, changed, file, run
 

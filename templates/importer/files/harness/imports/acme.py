@@ -2,11 +2,18 @@
 
 from collections.abc import Sequence
 
-from harness.imports.json_lines import lines
-from harness.imports.json_object import MS_PER_S, JsonObject
+from harness.imports.json_values import MS_PER_S, JsonObject, lines
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
-from harness.imports.source_files import Given, by_arm
+from harness.imports.records import (
+    Format,
+    ParsedFiles,
+    Part,
+    Record,
+    arms,
+    by_arm,
+    require_same_prompts,
+)
+from harness.imports.source_files import Given
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:

@@ -1,14 +1,14 @@
 """Read JSON values from another tool's files; an error names the place of the wrong value."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import NoReturn, Self, TypeVar
 
 import orjson
 
 from harness.errors import BadInputError
+from harness.imports.source_files import Given, text
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path, shown
 
@@ -16,7 +16,6 @@ _Value = TypeVar("_Value")
 MS_PER_S = 1000.0
 # Larger numbers must be wrong, and would overflow a date or a result's field.
 _LARGEST = 10**15
-_LAST_MOMENT_S = 253_402_300_799  # the end of the year 9999
 # Python's `json` writes these for missing numbers, although they are not valid JSON.
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
@@ -38,7 +37,8 @@ def parse(found: str, place: str) -> Json:
 class JsonObject:
     """One JSON object with its place in the file. A missing key or null is read as `None`, never 0.
 
-    A JSON list is treated as an object whose keys are positions.
+    A JSON list is treated as an object whose keys are positions. `text`, `number`, `count` and
+    lists of numbers are read at a key, or at a dotted path through nested objects.
     """
 
     source: str  # the file, or a line of the file
@@ -55,52 +55,46 @@ class JsonObject:
     def place(self) -> str:
         return f"{self.source}: {self.path}"
 
-    def text(self, key: str) -> str | None:
+    def text(self, path: str) -> str | None:
         """Return a string without surrounding spaces; `None` if it is missing or blank."""
-        value = self.fields.get(key)
+        holder, key = self._at(path)
+        value = holder.fields.get(key)
         if value is not None and not isinstance(value, str):
-            self.refuse(key, "a text")
+            holder.refuse(key, "a text")
         return value.strip() or None if value else None
 
-    def number(self, key: str, expected: str = "a number of at least 0") -> float | None:
+    def number(self, path: str, expected: str = "a number of at least 0") -> float | None:
         """Return a number, which must be at least 0."""
-        value = self.fields.get(key)
+        holder, key = self._at(path)
+        value = holder.fields.get(key)
         if value is None:
             return None
         if isinstance(value, bool | str | list | dict) or not 0 <= value <= _LARGEST:
-            self.refuse(key, expected)
+            holder.refuse(key, expected)
         return float(value)
 
-    def count(self, key: str) -> int | None:
+    def count(self, path: str) -> int | None:
         """Return a whole number, which must be at least 0."""
         expected = "a whole number of at least 0"
-        value = self.number(key, expected)
+        value = self.number(path, expected)
         if value is not None and not value.is_integer():
-            self.refuse(key, expected)
+            holder, key = self._at(path)
+            holder.refuse(key, expected)
         return None if value is None else int(value)
 
-    def moment(self, key: str) -> datetime | None:
-        """Convert seconds since 1970 to a time; `None` if they are missing or zero."""
-        seconds = self.number(key)
-        if not seconds:
-            return None
-        if seconds > _LAST_MOMENT_S:
-            self.refuse(key, "a time in seconds since 1970")
-        return datetime.fromtimestamp(int(seconds), tz=UTC)
-
-    def counts(self, key: str) -> list[int] | None:
+    def counts(self, path: str) -> list[int] | None:
         """Return a list of whole numbers, which must be at least 0; a null element becomes 0."""
-        if self.fields.get(key) is None:
-            return None
-        inner = self.elements(key)
-        return [inner.count(position) or 0 for position in inner.fields]
+        inner = self._list(path)
+        return None if inner is None else [inner.count(at) or 0 for at in inner.fields]
 
-    def numbers(self, key: str) -> list[float | None] | None:
+    def numbers(self, path: str) -> list[float | None] | None:
         """Return a list of numbers, which must be at least 0; a null element means unknown."""
-        if self.fields.get(key) is None:
-            return None
-        inner = self.elements(key)
-        return [inner.number(position) for position in inner.fields]
+        inner = self._list(path)
+        return None if inner is None else [inner.number(at) for at in inner.fields]
+
+    def _list(self, path: str) -> Self | None:
+        holder, key = self._at(path)
+        return None if holder.fields.get(key) is None else holder.elements(key)
 
     def elements(self, key: str) -> Self:
         """Return a list as an object whose keys are positions. Raises if the list is missing."""
@@ -108,22 +102,49 @@ class JsonObject:
         if not isinstance(found, list):
             self.refuse(key, "a list")
         fields = {str(number): each for number, each in enumerate(found)}
-        return replace(self, path=self.path_of(key), fields=fields, is_list=True)
-
-    def child(self, key: str) -> Self | None:
-        return None if self.fields.get(key) is None else self.required(key)
+        return replace(self, path=self._path_of(key), fields=fields, is_list=True)
 
     def children(self, key: str) -> list[Self]:
         """Return a list of objects. Raises if the list is missing."""
         inner = self.elements(key)
         return [inner.required(position) for position in inner.fields]
 
+    def child(self, key: str) -> Self | None:
+        return None if self.fields.get(key) is None else self.required(key)
+
     def required(self, key: str) -> Self:
         """Return a nested object. Raises if the object is missing."""
         value = self.fields.get(key)
         if not isinstance(value, dict):
             self.refuse(key, "an object")
-        return replace(self, path=self.path_of(key), fields=value, is_list=False)
+        return replace(self, path=self._path_of(key), fields=value, is_list=False)
+
+    def inside(self) -> Iterator[Self]:
+        """Yield the nested objects, and those in nested lists."""
+        for key, value in self.fields.items():
+            if isinstance(value, dict):
+                yield self.required(key)
+            elif isinstance(value, list) and not self.is_list:
+                yield from self.elements(key).inside()
+
+    def holder(self, path: str) -> tuple[Self, str] | None:
+        """Return the innermost object on a path, and the last key; `None` without a value there."""
+        holder, (*outer, key) = self, path.split(".")
+        for name in outer:
+            if not isinstance(holder.fields.get(name), dict):
+                return None
+            holder = holder.required(name)
+        return None if holder.fields.get(key) is None else (holder, key)
+
+    def _at(self, path: str) -> tuple[Self, str]:
+        """Return the innermost object on a path, and the last key. Raises if one is no object."""
+        holder, (*outer, key) = self, path.split(".")
+        for name in outer:
+            inner = holder.child(name)
+            if inner is None:
+                return replace(holder, fields={}), key
+            holder = inner
+        return holder, key
 
     def needed(self, key: str, value: _Value | None, expected: str) -> _Value:
         """Return a value unchanged. Raises if the value is missing."""
@@ -134,10 +155,37 @@ class JsonObject:
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Raise the error for a value that does not match the format."""
         found = f"is {shown(self.fields[key])}" if key in self.fields else "is missing"
-        raise BadInputError(f"{self.source}: {self.path_of(key)} {found}, expected {expected}")
+        raise BadInputError(f"{self.source}: {self._path_of(key)} {found}, expected {expected}")
 
-    def path_of(self, key: str) -> str:
+    def _path_of(self, key: str) -> str:
         """Return the path of a value in this object; an empty key means the object itself."""
         if not key:
             return self.path
         return child_path(self.path, int(key) if self.is_list else key)
+
+
+def lines(file: Given) -> Iterator[JsonObject]:
+    """Yield the objects of JSON Lines, of a list, or of objects that span several lines."""
+    whole = text(file)
+    try:
+        value = parse(whole, file.name)
+    except BadInputError:
+        # Each object begins a line with the first object's indentation; its contents are indented
+        # further.
+        before, brace, _ = whole.partition("{")
+        indent = before.rpartition("\n")[2]
+        is_first = brace and not before.strip()
+        objects = re.split(rf"\n(?={re.escape(indent)}\{{)", whole) if is_first else []
+        if len(objects) < 2:  # noqa: PLR2004 - several
+            raise
+        number = 1
+        for each in objects:
+            if each.strip():
+                place = f"{file.name}: line {number}"
+                yield JsonObject.of(place, parse(each, place))
+            number += each.count("\n") + 1
+        return
+    if isinstance(value, list):
+        yield from JsonObject.of(file.name, {"": value}).children("")
+    else:
+        yield JsonObject.of(file.name, value)
