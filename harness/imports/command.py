@@ -11,10 +11,9 @@ from estimates.summary import summarize
 from harness import console
 from harness.command_options import offers_fields
 from harness.errors import BadInputError, suggestion
-from harness.imports import IMPORTERS
 from harness.imports.assemble import Imported, assemble
+from harness.imports.formats import IMPORTERS, read
 from harness.imports.needed_facts import KEYS, parse_map
-from harness.imports.reading import read
 from harness.imports.source_files import arm_and_path, digest, given
 from harness.options import REQUIRED, offered, option
 from harness.report import brief

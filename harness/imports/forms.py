@@ -7,6 +7,7 @@ line that matches a form's `signs` but none of its `lines` is listed as unread.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from harness.imports.json_values import JsonObject, lines
@@ -105,8 +106,6 @@ FORMS = tuple(
     for each in TABLE["form"]
 )
 _ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
-_WORDS = tuple({word for form in FORMS for word in form.words})
-_SIGNS = re.compile("|".join(form.signs.pattern for form in FORMS))
 
 
 def stated(file: Given) -> Stated:
@@ -208,21 +207,25 @@ def repeats(requests: Sequence[Found]) -> list[bool]:
     return found
 
 
-def _sign(line: str) -> re.Match[str] | None:
-    return _SIGNS.search(line) if any(word in line for word in _WORDS) else None
+@lru_cache(maxsize=16)  # a line is tried alone, and as the end of the line before
+def _signs(line: str) -> tuple[tuple[Form, re.Match[str]], ...]:
+    """Return the forms whose sign is in a line, each with its match; words make this fast."""
+    return tuple(
+        (form, match)
+        for form in FORMS
+        if any(word in line for word in form.words) and (match := form.signs.search(line))
+    )
 
 
 def _signed(line: str) -> Form | None:
-    forms = FORMS if _sign(line) else ()
-    return next((form for form in forms if form.signs.search(line)), None)
+    return next((form for form, _ in _signs(line)), None)
 
 
 def _hits(line: str) -> list[_Hit]:
     """Match a line against the forms; return each match with its values."""
     found = []
-    for form in FORMS if _sign(line) else ():
-        matches = (each.search(line) for each in form.lines if form.signs.search(line))
-        if match := next(filter(None, matches), None):
+    for form, _ in _signs(line):
+        if match := next(filter(None, (each.search(line) for each in form.lines)), None):
             figures = {name: value for name, value in match.groupdict().items() if value}
             if "series" in figures:  # remove blanks left by wrapping
                 figures["series"] = figures["series"].replace(" ", "")
@@ -239,7 +242,7 @@ def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str, list[_Hit]]]:
         rest = [line.rstrip() for line in lines[at + 1 : at + _MOST_PIECES]]
         goes_on = any(hit.is_open for hit in hits) if hits else _goes_on(best, rest)
         for piece in rest if goes_on else ():
-            if _sign(piece) and (hits or len(taken) > 1 or not _begins(best, piece)):
+            if _signs(piece) and (hits or len(taken) > 1 or not _begins(best, piece)):
                 break
             taken.append(piece)
             for line in _joined(taken):
@@ -281,18 +284,18 @@ def _count(hits: Iterable[_Hit]) -> int:
 
 def _goes_on(line: str, rest: Sequence[str]) -> bool:
     """Whether a line without matches continues: a form's sign or match begins in this line."""
-    if not rest or _sign(line):
+    if not rest or _signs(line):
         return bool(rest)
     start = line[-_NEAR:]
     return _begins(line, rest[0]) or any(
         match.start() < len(start) < match.end() - len(glue)
         for glue in (" ", "")
-        if (match := _sign(f"{start}{glue}{rest[0][:_NEAR]}"))
+        for _, match in _signs(f"{start}{glue}{rest[0][:_NEAR]}")
     )
 
 
 def _begins(line: str, piece: str) -> bool:
     """Whether `piece` has a form's sign, but the match begins in the preceding `line`."""
-    return _sign(piece) is not None and any(
+    return bool(_signs(piece)) and any(
         hit.start < len(line) for glue in (" ", "") for hit in _hits(f"{line}{glue}{piece}")
     )

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NoReturn, Self, TypeVar
+from typing import Annotated, Any, NoReturn, Self, TypeVar
 
+import msgspec
 import orjson
+from msgspec import Meta
 
 from harness.errors import BadInputError
 from harness.imports.source_files import Given, text
@@ -15,7 +17,8 @@ from schemas.finding import ROOT, child_path, shown
 _Value = TypeVar("_Value")
 MS_PER_S = 1000.0
 # Larger numbers must be wrong, and would overflow a date or a result's field.
-_LARGEST = 10**15
+_Number = Annotated[float, Meta(ge=0, le=1e15)]
+_Whole = Annotated[float, Meta(ge=0, le=1e15, multiple_of=1)]  # a tool may write 5.0
 # Python's `json` writes these for missing numbers, although they are not valid JSON.
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
@@ -57,30 +60,26 @@ class JsonObject:
 
     def text(self, path: str) -> str | None:
         """Return a string without surrounding spaces; `None` if it is missing or blank."""
-        holder, key = self._at(path)
-        value = holder.fields.get(key)
-        if value is not None and not isinstance(value, str):
-            holder.refuse(key, "a text")
+        value: str | None = self._read(path, str, "a text")
         return value.strip() or None if value else None
 
-    def number(self, path: str, expected: str = "a number of at least 0") -> float | None:
+    def number(self, path: str) -> float | None:
         """Return a number, which must be at least 0."""
-        holder, key = self._at(path)
-        value = holder.fields.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool | str | list | dict) or not 0 <= value <= _LARGEST:
-            holder.refuse(key, expected)
-        return float(value)
+        value: float | None = self._read(path, _Number, "a number of at least 0")
+        return value
 
     def count(self, path: str) -> int | None:
         """Return a whole number, which must be at least 0."""
-        expected = "a whole number of at least 0"
-        value = self.number(path, expected)
-        if value is not None and not value.is_integer():
-            holder, key = self._at(path)
-            holder.refuse(key, expected)
+        value: float | None = self._read(path, _Whole, "a whole number of at least 0")
         return None if value is None else int(value)
+
+    def _read(self, path: str, kind: object, expected: str) -> Any:  # noqa: ANN401 - of that kind
+        holder, key = self._at(path)
+        value = holder.fields.get(key)
+        try:
+            return None if value is None else msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            holder.refuse(key, expected)
 
     def counts(self, path: str) -> list[int] | None:
         """Return a list of whole numbers, which must be at least 0; a null element becomes 0."""
@@ -138,12 +137,10 @@ class JsonObject:
 
     def _at(self, path: str) -> tuple[Self, str]:
         """Return the innermost object on a path, and the last key. Raises if one is no object."""
-        holder, (*outer, key) = self, path.split(".")
-        for name in outer:
-            inner = holder.child(name)
-            if inner is None:
-                return replace(holder, fields={}), key
-            holder = inner
+        outer, _, key = path.rpartition(".")
+        holder = self
+        for name in filter(None, outer.split(".")):
+            holder = holder.child(name) or replace(holder, fields={})
         return holder, key
 
     def needed(self, key: str, value: _Value | None, expected: str) -> _Value:

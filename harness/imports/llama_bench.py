@@ -137,7 +137,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         split_mode=_SPLITS.get(row.text("split_mode") or ""),
         gpu_layers=layers if isinstance(layers, int) else None,
     )
-    return facts | target_facts(row.text("model_filename") or "") | _devices(row)
+    return facts | target_facts(row.text("model_filename")) | _devices(row)
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
@@ -152,27 +152,27 @@ def _devices(row: JsonObject) -> ImportedFacts:
         cards = list(dict.fromkeys(cards))  # each backend lists the same GPUs
     elif row.text("split_mode") == "none":
         cards = cards[main : main + 1] or cards  # the main GPU has the whole model
-    cpu = row.text("cpu_info")
     return ImportedFacts(
         backend=next(iter(devices), "cpu") if backends else None,
-        cpu=None if cpu is None else cpu.split(", ")[0],
+        cpu=(row.text("cpu_info") or "").split(", ")[0] or None,
         gpu=", ".join(cards) or None,
     )
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
     """Return the start of the first test and the end of the last test's repetitions."""
-    starts = [
-        (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
+    tests = [
+        (row.text("test_time") or "", sum(filter(None, row.numbers("samples_ns") or ())))
+        for row in rows
     ]
-    known = [(time, spent) for time, spent in starts if time is not None]
-    if len(known) < len(starts):
+    if not all(started for started, _ in tests):
         return ImportedFacts()
-    last, spent = max(known)
+    (first, _), (last, spent) = min(tests), max(tests)
     try:
         end = datetime.fromisoformat(last) + timedelta(seconds=1 + spent / _NS_PER_S)
-        start = datetime.fromisoformat(min(known)[0])
-        return ImportedFacts(measured_from=utc(start), measured_until=utc(end))
+        return ImportedFacts(
+            measured_from=utc(datetime.fromisoformat(first)), measured_until=utc(end)
+        )
     except (ValueError, OverflowError):
         rows[0].refuse("test_time", "a time such as 2026-05-17T09:00:00Z")
 

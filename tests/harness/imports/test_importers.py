@@ -10,7 +10,8 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.imports import IMPORTERS
+from harness.imports.formats import IMPORTERS
+from harness.imports.needed_facts import typed
 from harness.imports.source_files import Given, arm_and_path, digest, given
 from schemas.method import Method
 from schemas.weights import size_in
@@ -201,12 +202,13 @@ def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: s
 def test_the_axes_of_an_import_can_be_stated() -> None:
     stated = {
         "sampling": "other", "temperature": "0.8", "sampling_seed": "3", "split_mode": "row",
-        "context_depth_tokens": "0", "cpu_expert_layers": "-1",
+        "cpu_expert_layers": "-1",
     }  # fmt: skip
 
     made = run("vllm", files("vllm"), ALL["vllm"].facts | stated).submissions[0].settings
 
-    assert (made.temperature, made.sampling_seed, made.context_depth_tokens) == (0.8, 3, 0)
+    assert typed({"context_depth_tokens": "4096"}).context_depth_tokens == 4096
+    assert (made.temperature, made.sampling_seed) == (0.8, 3)
     assert (made.cpu_expert_layers, made.split_mode) == (-1, "row")
 
 

@@ -1,16 +1,22 @@
-"""Read files in one format. If that fails, the error names the format that they seem to have."""
+"""The formats by name; if a file cannot be read, the error names the format it seems to have."""
 
 from collections.abc import Sequence
 
 from harness.errors import BadInputError
-from harness.imports import IMPORTERS
+from harness.imports import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
 from harness.imports.forms import logged
 from harness.imports.json_values import JsonObject, lines
-from harness.imports.llama_server import lacking
-from harness.imports.records import ParsedFiles
+from harness.imports.records import Format, ParsedFiles
 from harness.imports.source_files import Given, text
 from schemas.vocabulary.documents import document
 
+IMPORTERS: dict[str, Format] = {
+    "inventivehq": inventivehq.FORMAT,
+    "llama-bench": llama_bench.FORMAT,
+    "vllm": vllm.FORMAT,
+    "llama-spec-bench": llama_spec_bench.FORMAT,
+    "llama-server": llama_server.FORMAT,
+}
 _OWN = frozenset({"format", "version", "trials", "arms"})
 _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 
@@ -41,7 +47,7 @@ def _looks_like(file: Given) -> str | None:
     try:
         start, log = text(file).lstrip(), logged(file)
         found = log.found if log else []
-        reason = lacking(found)
+        reason = llama_server.lacking(found)
         if reason is None:
             return "llama-server"
         # An engine's messages may precede a table.
