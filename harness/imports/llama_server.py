@@ -14,15 +14,7 @@ from harness.imports.forms import Found, repeats, stated
 from harness.imports.json_values import MS_PER_S
 from harness.imports.names import target_facts
 from harness.imports.needed_facts import ImportedFacts, RateCounts, agreed
-from harness.imports.records import (
-    Format,
-    ParsedFiles,
-    Part,
-    Record,
-    arms,
-    by_arm,
-    require_same_prompts,
-)
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
 from harness.imports.source_files import BASELINE, Given, text
 from harness.imports.trials import rate_counts
 
@@ -68,12 +60,16 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     )
     if not records:
         raise BadInputError(f"{first}: every request took its prompt from the cache; {_SAME}")
-    require_same_prompts(records, _SAME)
     part = Part(
         name="llama-server",
         suite="llama-server",
         facts=_facts(sources, is_timed=any(each.decode_ms is not None for each in records)),
-        arms=arms(records, (source.arm for source in sources), methods=_methods(sources)),
+        arms=arms(
+            records,
+            (source.arm for source in sources),
+            remedy=_SAME,
+            methods=_methods(sources),
+        ),
         records=records,
     )
     left_out = (line for source in sources for line in source.left_out)

@@ -124,18 +124,16 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> di
 
     Raises `BadInputError` for an unknown part.
     """
-    known = set(parts)
-    for key in stated:
-        scope, slash, _ = key.partition("/")
-        if slash and scope not in known:
+    known, own = set(parts), dict[str, str]()
+    for key in sorted(stated, key=lambda each: "/" in each):
+        scope, name = key.split("/", 1) if "/" in key else (part, key)
+        if scope not in known:
             raise BadInputError(
                 f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
             )
-    common = {key: value for key, value in stated.items() if "/" not in key}
-    own = f"{part}/"
-    return common | {
-        key.removeprefix(own): text for key, text in stated.items() if key.startswith(own)
-    }
+        if scope == part:
+            own[name] = stated[key]
+    return own
 
 
 def typed(stated: Mapping[str, str]) -> ImportedFacts:

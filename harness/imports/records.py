@@ -104,13 +104,27 @@ def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
 
 
 def arms(
-    records: Iterable[Record],
+    records: Sequence[Record],
     names: Iterable[str],
     *,
+    remedy: str = "",
     concurrency: Mapping[str, int | None] = {},
     methods: Mapping[str, str | None] = {},
 ) -> tuple[ArmRead, ...]:
-    """Return these arms, the baseline first. Raises `BadInputError` if the baseline drafted."""
+    """Return these arms, the baseline first.
+
+    Raises `BadInputError`, advising `remedy`, if prompts of the same name differ in length; also
+    if the baseline drafted.
+    """
+    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
+    for record in records:
+        base = lengths.get(record.prompt, record)
+        if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
+            raise BadInputError(
+                f"{record.place}: the prompt has {record.prompt_tokens} tokens, but the "
+                f"baseline's {record.prompt} has {base.prompt_tokens}; the files do not have the "
+                f"same prompts in the same order: {remedy}"
+            )
     for record in records:
         if record.arm == BASELINE and record.drafted:
             raise BadInputError(
@@ -126,16 +140,3 @@ def arms(
         )
         for name in dict.fromkeys((BASELINE, *names))
     )
-
-
-def require_same_prompts(records: Sequence[Record], step: str) -> None:
-    """Raise `BadInputError`, advising `step`, if prompts of the same name differ in length."""
-    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
-    for record in records:
-        base = lengths.get(record.prompt, record)
-        if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
-            raise BadInputError(
-                f"{record.place}: the prompt has {record.prompt_tokens} tokens, but the "
-                f"baseline's {record.prompt} has {base.prompt_tokens}; the files do not have the "
-                f"same prompts in the same order: {step}"
-            )

@@ -36,16 +36,18 @@ def trials(
         if record.reason is None and not is_timed:
             left_out["a record without tokens or without a time"].append(record.place)
             continue
-        arm, method = arms[record.arm]
-        prompt = prompts[record.prompt]
-        block = seen[arm, prompt]
+        (arm, method), prompt = arms[record.arm], prompts[record.prompt]
+        trial = Trial(
+            arm=arm,
+            prompt=prompt,
+            block=seen[arm, prompt],
+            order=len(made),
+            outcome="failed" if record.reason else "ok",
+            reason=record.reason,
+            decode_ms=None if record.reason else spent_ms,
+        )
         seen[arm, prompt] += 1
-        trial = Trial(arm=arm, prompt=prompt, block=block, order=len(made), outcome="ok")
-        if record.reason is not None:
-            made.append(replace(trial, outcome="failed", reason=record.reason))
-        else:
-            trial = replace(trial, decode_ms=spent_ms)
-            made.append(_finished(trial, record, method, left_out))
+        made.append(trial if record.reason else _finished(trial, record, method, left_out))
     return tuple(made)
 
 

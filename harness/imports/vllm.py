@@ -8,15 +8,7 @@ from harness.imports import vllm_bench
 from harness.imports.json_values import JsonObject, lines
 from harness.imports.names import finish_of, reason_of
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import (
-    Format,
-    ParsedFiles,
-    Part,
-    Record,
-    arms,
-    by_arm,
-    require_same_prompts,
-)
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
 from harness.imports.source_files import Given
 from harness.imports.vllm_bench import concurrency, is_result
 from harness.run.record import utc
@@ -45,7 +37,6 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 def _part(name: str, rows: Sequence[tuple[str, list[JsonObject]]]) -> Part:
     records = tuple(record for arm, found in rows for record in _records(arm, found))
-    require_same_prompts(records, "give each row a custom_id")
     benched = [(arm, row) for arm, found in rows for row in found if is_result(row)]
     in_flight = {arm: concurrency(row) for arm, row in benched}
     bodies = [_answer(row)[0] for _, found in rows for row in found]
@@ -55,7 +46,12 @@ def _part(name: str, rows: Sequence[tuple[str, list[JsonObject]]]) -> Part:
         name=name,
         suite="vllm",
         facts=began | vllm_bench.facts([row for _, row in benched]),
-        arms=arms(records, (arm for arm, _ in rows), concurrency=in_flight),
+        arms=arms(
+            records,
+            (arm for arm, _ in rows),
+            remedy="give each row a custom_id",
+            concurrency=in_flight,
+        ),
         records=records,
         needs_concurrency=None in in_flight.values(),
     )

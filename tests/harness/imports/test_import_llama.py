@@ -177,31 +177,43 @@ def test_an_arm_that_drafted_nothing_is_flagged_and_not_unknown() -> None:
     assert "never-drafted" in {flag.name for flag in summarize(found).flags}
 
 
-def test_counters_that_do_not_add_up_are_left_out_and_listed() -> None:
-    done = of_answers(answer(2000.0), answer(1000.0, draft_n=90, draft_n_accepted=75))
-
-    # 101 tokens less 75 accepted and the first leave 25 rounds, too few for 90 drafts of up to 3.
-    trial = done.submissions[0].trials[1]
-    assert (trial.drafted, trial.accepted, trial.rounds) == (90, 75, None)
-    assert "too few rounds for drafts of at most 3 tokens (on.json: $)" in done.left_out
-
-
-def test_more_accepted_than_drafted_tokens_are_left_out() -> None:
-    done = of_answers(answer(2000.0), answer(1000.0, draft_n=40, draft_n_accepted=50))
-
-    trial = done.submissions[0].trials[1]
-    assert (trial.drafted, trial.accepted, trial.rounds) == (None, None, None)
-    assert "counters with more accepted than drafted tokens (on.json: $)" in done.left_out
-
-
-@pytest.mark.parametrize("none", [0, 1e-9])
-def test_tokens_in_no_time_are_left_out(none: float) -> None:
+@pytest.mark.parametrize(
+    ("change", "counts", "said"),
+    [
+        # 101 tokens less 75 accepted and the first leave 25 rounds, too few for 90 drafts of 3.
+        (
+            {"draft_n": 90, "draft_n_accepted": 75},
+            [(90, 75, None)],
+            "too few rounds for drafts of at most 3 tokens",
+        ),
+        (
+            {"draft_n": 40, "draft_n_accepted": 50},
+            [(None, None, None)],
+            "counters with more accepted than drafted tokens",
+        ),
+        (
+            {"predicted_ms": 0, "predicted_per_second": None},
+            [],
+            "a record without tokens or without a time",
+        ),
+        (
+            {"predicted_ms": 1e-9, "predicted_per_second": None},
+            [],
+            "a record without tokens or without a time",
+        ),
+    ],
+)
+def test_contradictory_figures_are_left_out_and_listed(
+    change: dict[str, Any], counts: list[tuple[int | None, ...]], said: str
+) -> None:
     on = answer(1000.0)
-    on["timings"] |= {"predicted_ms": none, "predicted_per_second": None}
+    on["timings"] |= change
 
     done = of_answers(answer(2000.0), on)
 
-    assert "a record without tokens or without a time (on.json: $)" in done.left_out
+    trials = done.submissions[0].trials[1:]
+    assert [(trial.drafted, trial.accepted, trial.rounds) for trial in trials] == counts
+    assert f"{said} (on.json: $)" in done.left_out
 
 
 def test_a_baseline_without_time_is_refused_and_says_why() -> None:

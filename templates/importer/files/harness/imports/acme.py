@@ -4,15 +4,7 @@ from collections.abc import Sequence
 
 from harness.imports.json_values import MS_PER_S, JsonObject, lines
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import (
-    Format,
-    ParsedFiles,
-    Part,
-    Record,
-    arms,
-    by_arm,
-    require_same_prompts,
-)
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
 from harness.imports.source_files import Given
 
 
@@ -20,12 +12,11 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     """Read each file as an arm; the first is the baseline."""
     pairs = by_arm(files)
     records = tuple(_record(arm, row) for arm, file in pairs for row in lines(file))
-    require_same_prompts(records, "give each row a prompt_id")
     part = Part(
         name="acme",
         suite="acme",
         facts=ImportedFacts(engine="Acme"),
-        arms=arms(records, dict(pairs)),
+        arms=arms(records, dict(pairs), remedy="give each row a prompt_id"),
         records=records,
     )
     return ParsedFiles(parts=(part,))
