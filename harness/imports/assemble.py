@@ -71,27 +71,21 @@ def _submission(
 ) -> Submission | None:
     """Make the submission for one part; `None` if it has no trial or a required fact is missing."""
     facts = part.facts | typed(stated)
-    if part.needs_concurrency and facts.concurrency is None:
-        missing.append("concurrency")
-    methods = {  # the method stated for this arm, else the file's, else that stated for all arms
-        arm.name: method(
-            stated.get(f"{ARM}{arm.name}") or arm.method or facts.method, facts, missing
-        )
-        for arm in part.arms
-    }
+    missing += ["concurrency"] if part.needs_concurrency and facts.concurrency is None else []
+    methods = {}
+    for arm in part.arms:  # the method stated for this arm, else the file's, else that for all arms
+        how = stated.get(f"{ARM}{arm.name}") or arm.method or facts.method
+        methods[arm.name] = method(how, facts, missing)
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     done = trials(
         part.records,
-        arms={name: (arm_ids[name], how) for name, (how, _) in methods.items()},
+        arms={name: (arm_ids[name], each) for name, (each, _) in methods.items()},
         prompts=prompt_ids,
         counts=facts.rate_counts or "tokens",
         left_out=left_out,
     )
-    if done and all(trial.arm != BASELINE for trial in done):
-        message = f"{part.name}: no record of the baseline has both tokens and a time, so there is "
-        raise BadInputError("; ".join((f"{message}nothing to compare", *_lines(left_out))))
-    if done or missing:
-        missing += _missing(facts)
+    _require_baseline(part, done, left_out)
+    missing += _missing(facts) if done or missing else ()
     if missing or not done:
         return None
     began, ended = _window(part.name, facts, done)
@@ -106,16 +100,26 @@ def _submission(
         target=_target(facts),
         drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
         settings=_settings(facts),
-        design=submission.Design(
-            blocks=max(trial.block for trial in done) + 1,
-            order="sequential",
-            planned_trials=len(done),
-            ended="completed",
-        ),
+        design=_design(done),
         suite=suite(part, stated, prompt_ids, done, data_set=facts.dataset),
         arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
         probes=part.probes,
+    )
+
+
+def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
+    if done and all(trial.arm != BASELINE for trial in done):
+        message = "no record of the baseline has both tokens and a time, so there is nothing to"
+        raise BadInputError("; ".join((f"{part.name}: {message} compare", *_lines(left_out))))
+
+
+def _design(done: Sequence[Trial]) -> submission.Design:
+    return submission.Design(
+        blocks=max(trial.block for trial in done) + 1,
+        order="sequential",
+        planned_trials=len(done),
+        ended="completed",
     )
 
 

@@ -173,10 +173,14 @@ const unusedIn = (found, requests, gives) => {
   return [...new Set(found.filter((each) => !used(each)).map(({ form }) => form.of))];
 };
 // Whether the figures of a text are impossible.
-const isImpossible = (found, requests, counts) =>
-  (counts !== null && impossible(counts)) ||
-  requests.some(impossible) ||
-  found.some((each) => each.number("share") > 1);
+const isImpossible = (found, table) => {
+  const { counts } = counters(found);
+  return (
+    (counts !== null && impossible(counts)) ||
+    requestsIn(found, table).some(impossible) ||
+    found.some((each) => each.number("share") > 1)
+  );
+};
 
 export const read = (pasted, table) => {
   const text = joined(pasted.slice(0, LONGEST));
@@ -185,11 +189,7 @@ export const read = (pasted, table) => {
   const first = (name) => lines.map((line) => line.match(table.line[name])).find(Boolean)?.groups;
   const both = (names, groups) =>
     groups ? Object.fromEntries(names.map((name) => [name, Number(groups[name])])) : null;
-  const refused = isImpossible(
-    stated.found,
-    requestsIn(stated.found, table),
-    counters(stated.found).counts,
-  );
+  const refused = isImpossible(stated.found, table);
   const found = refused ? [] : stated.found;
   const requests = requestsIn(found, table);
   const { gives, counts } = counters(found);

@@ -177,30 +177,18 @@ def test_an_arm_that_drafted_nothing_is_flagged_and_not_unknown() -> None:
     assert "never-drafted" in {flag.name for flag in summarize(found).flags}
 
 
+FEW_ROUNDS = "too few rounds for drafts of at most 3 tokens"
+NO_TIME = "a record without tokens or without a time"
+
+
 @pytest.mark.parametrize(
     ("change", "counts", "said"),
     [
         # 101 tokens less 75 accepted and the first leave 25 rounds, too few for 90 drafts of 3.
-        (
-            {"draft_n": 90, "draft_n_accepted": 75},
-            [(90, 75, None)],
-            "too few rounds for drafts of at most 3 tokens",
-        ),
-        (
-            {"draft_n": 40, "draft_n_accepted": 50},
-            [(None, None, None)],
-            "counters with more accepted than drafted tokens",
-        ),
-        (
-            {"predicted_ms": 0, "predicted_per_second": None},
-            [],
-            "a record without tokens or without a time",
-        ),
-        (
-            {"predicted_ms": 1e-9, "predicted_per_second": None},
-            [],
-            "a record without tokens or without a time",
-        ),
+        ({"draft_n": 90, "draft_n_accepted": 75}, [(90, 75, None)], FEW_ROUNDS),
+        ({"draft_n": 40, "draft_n_accepted": 50}, [(None,) * 3], "more accepted than drafted"),
+        ({"predicted_ms": 0, "predicted_per_second": None}, [], NO_TIME),
+        ({"predicted_ms": 1e-9, "predicted_per_second": None}, [], NO_TIME),
     ],
 )
 def test_contradictory_figures_are_left_out_and_listed(
@@ -213,7 +201,7 @@ def test_contradictory_figures_are_left_out_and_listed(
 
     trials = done.submissions[0].trials[1:]
     assert [(trial.drafted, trial.accepted, trial.rounds) for trial in trials] == counts
-    assert f"{said} (on.json: $)" in done.left_out
+    assert any(said in line and line.endswith("(on.json: $)") for line in done.left_out)
 
 
 def test_a_baseline_without_time_is_refused_and_says_why() -> None:
