@@ -6,7 +6,7 @@ from functools import cache
 from harness.campaign.method_parser import Value
 from harness.campaign.method_parser import parameters as parameters_in
 from harness.errors import BadInputError, suggestion
-from harness.imports.names import id_of, weights_in
+from harness.imports.foreign_names import id_of, weights_in
 from harness.imports.needed_facts import ImportedFacts
 from schemas import vocabulary
 from schemas.method import Method, method_with

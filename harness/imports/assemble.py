@@ -10,7 +10,7 @@ from estimates.gpu_names import known_vendor
 from harness import __version__
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method
-from harness.imports.names import id_of, ids_of
+from harness.imports.foreign_names import id_of, ids_of
 from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, stated_for, typed
 from harness.imports.prompts import check_tasks, pieces, suite
 from harness.imports.records import ArmRead, ParsedFiles, Part

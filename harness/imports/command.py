@@ -12,7 +12,7 @@ from harness import console
 from harness.command_options import offers_fields
 from harness.errors import BadInputError, suggestion
 from harness.imports.assemble import Imported, assemble
-from harness.imports.formats import IMPORTERS, read
+from harness.imports.importers import IMPORTERS, read
 from harness.imports.needed_facts import KEYS, parse_map
 from harness.imports.source_files import arm_and_path, digest, given
 from harness.options import REQUIRED, offered, option

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from harness.imports.foreign_names import finish_of
 from harness.imports.json_values import JsonObject, lines
-from harness.imports.names import finish_of
 from harness.imports.source_files import Given, text
 from schemas.vocabulary.documents import document
 
@@ -78,7 +78,7 @@ class Found:
         return None if value is None else int(value)
 
 
-class Stated(NamedTuple):
+class StatedText(NamedTuple):
     """Everything that a text states, in order, and the lines that match only a form's `signs`.
 
     `models` lists the forms whose lines report a tool's two models separately, not requests.
@@ -108,17 +108,17 @@ FORMS = tuple(
 _ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
 
 
-def stated(file: Given) -> Stated:
+def stated(file: Given) -> StatedText:
     """Return everything that a file states, in the lines of a log or in answers in JSON.
 
     Raises `BadInputError` for JSON that cannot be read, and for a wrong figure in it.
     """
     whole = _last_chunks(file)
     found = (each for row in lines(whole) for each in answers(row))
-    return logged(whole) or Stated([*found], [], set())
+    return logged(whole) or StatedText([*found], [], set())
 
 
-def logged(file: Given) -> Stated | None:
+def logged(file: Given) -> StatedText | None:
     """Return what the lines of a log report; `None` for answers in JSON, but not lines in JSON."""
     whole = text(file)
     is_json = _JSON.match(whole) is not None
@@ -142,9 +142,9 @@ def _last_chunks(file: Given) -> Given:
     return replace(file, data="\n".join(ends).encode() or b"{}")
 
 
-def printed(whole: str, name: str) -> Stated:
+def printed(whole: str, name: str) -> StatedText:
     """Return everything that a log reports; `name` is the name of its file."""
-    read = Stated([], [], set())
+    read = StatedText([], [], set())
     last: dict[tuple[str, ...], Found] = {}
     tasks: dict[str, str] = {}
     hidden: set[str | None] = set()

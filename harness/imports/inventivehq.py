@@ -8,8 +8,8 @@ rig.
 import re
 from collections.abc import Iterator, Sequence
 
+from harness.imports.foreign_names import id_of, reason_of, target_facts, weights_in
 from harness.imports.json_values import JsonObject, parse
-from harness.imports.names import id_of, reason_of, target_facts, weights_in
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
 from harness.imports.source_files import BASELINE, Given, text

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from harness.imports.foreign_names import id_of, target_facts
 from harness.imports.json_values import JsonObject, lines
-from harness.imports.names import id_of, target_facts
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms
 from harness.imports.source_files import BASELINE, Given

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
+from harness.imports.foreign_names import target_facts
 from harness.imports.forms import Found, repeats, stated
 from harness.imports.json_values import MS_PER_S
-from harness.imports.names import target_facts
 from harness.imports.needed_facts import ImportedFacts, RateCounts, agreed
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
 from harness.imports.source_files import BASELINE, Given, text
@@ -35,7 +35,7 @@ _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.
 
 
 class _Source(NamedTuple):
-    """What a file of an arm reports, its requests, and a line for each kind of data left out."""
+    """An arm's file: everything stated in it, its requests, and a line for each kind left out."""
 
     arm: str
     file: Given

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
+from harness.imports.foreign_names import id_of
 from harness.imports.json_values import MS_PER_S
-from harness.imports.names import id_of
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
 from harness.imports.source_files import BASELINE, Given, text

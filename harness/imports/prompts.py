@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.errors import BadInputError, suggestion
-from harness.imports.names import id_of
+from harness.imports.foreign_names import id_of
 from harness.imports.needed_facts import TASK, agreed
 from harness.imports.records import Part
 from schemas.submission import Prompt, Suite, Task, Trial

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.errors import BadInputError
-from harness.imports.names import id_of
+from harness.imports.foreign_names import id_of
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.source_files import BASELINE, Given
 from schemas.submission import Probes, Reason

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from harness.imports import vllm_bench
+from harness.imports.foreign_names import finish_of, reason_of
 from harness.imports.json_values import JsonObject, lines
-from harness.imports.names import finish_of, reason_of
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
 from harness.imports.source_files import Given

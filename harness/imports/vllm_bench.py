@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from harness.imports.foreign_names import reason_of, target_facts
 from harness.imports.json_values import MS_PER_S, JsonObject
-from harness.imports.names import reason_of, target_facts
 from harness.imports.needed_facts import ImportedFacts, agreed
 from harness.imports.records import Record
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.imports.assemble import Imported, assemble
-from harness.imports.formats import read
+from harness.imports.importers import read
 from harness.imports.source_files import Given, digest, given
 from schemas.submission import Origin, Submission
 

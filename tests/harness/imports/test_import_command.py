@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from harness.cli import app
 from harness.imports.command import HELP, ImportOptions
-from harness.imports.formats import IMPORTERS
+from harness.imports.importers import IMPORTERS
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.imports.samples import ALL, SAMPLES, imported

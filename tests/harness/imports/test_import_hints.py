@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from harness.cli import app
 from harness.errors import BadInputError
-from harness.imports.formats import IMPORTERS
+from harness.imports.importers import IMPORTERS
 from harness.imports.source_files import MAX_BYTES, Given, given
 from schemas.codec import canonical_bytes, encode
 from tests.harness.imports.samples import ALL, SAMPLES, one, run

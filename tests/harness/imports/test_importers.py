@@ -10,7 +10,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.imports.formats import IMPORTERS
+from harness.imports.importers import IMPORTERS
 from harness.imports.needed_facts import typed
 from harness.imports.source_files import Given, arm_and_path, digest, given
 from schemas.method import Method
