@@ -215,17 +215,12 @@ const answersIn = (value, table, depth = 0) => {
   return [foundOf(form, "", figures, table)];
 };
 
-// All figures in a text, and the lines that could not be read.
+// All figures in a text, and the lines that could not be read; a log may have each line in JSON.
 export const statedIn = (text, table) => {
-  const lines = () => printed(text, table);
-  if (!table.json.test(text)) return { ...lines(), json: false };
-  const wrapped = !text.includes('"predicted_n"') && lines(); // the lines of a log, each in JSON
-  if (wrapped && wrapped.found.some(({ form }) => form.gives === "request"))
-    return { ...wrapped, json: false };
-  return {
-    json: true,
-    found: parsed(text).flatMap((value) => answersIn(value, table)),
-    unread: [],
-    models: new Set(),
-  };
+  const isJson = table.json.test(text);
+  const log = isJson && text.includes('"predicted_n"') ? null : printed(text, table);
+  if (log && (!isJson || log.found.some(({ form }) => form.gives === "request")))
+    return { ...log, json: false };
+  const found = parsed(text).flatMap((value) => answersIn(value, table));
+  return { json: true, found, unread: [], models: new Set() };
 };

@@ -9,9 +9,8 @@ const mean = (values) => (values.length ? sum(values) / values.length : null);
 const known = (values) => values.filter((value) => value !== null);
 const middleOf = (values) => {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
-  return sorted.length
-    ? (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2
-    : null;
+  const middle = (sorted.length - 1) / 2;
+  return mean(sorted.slice(Math.floor(middle), Math.ceil(middle) + 1));
 };
 
 // The number of tasks that ran at the same time: their lines are mixed, or their times overlap.
