@@ -21,8 +21,8 @@ from harness.imports.source_files import BASELINE, Given, text
 _COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
 _BASE, _SECOND = "base", "speculative"
 _PLAIN = {_BASE, "error"}
-_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)"), "accepted/drafted"
-_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?"), "a number"
+_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
+_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
 _RULE = set("|- ")  # the line under the header; the tool prints one column too few
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
@@ -89,31 +89,32 @@ def _rows(arm: str, file: Given) -> Iterator[_Row]:
 
 
 def _record(arm: str, row: Mapping[str, str], place: str) -> Record:
-    tokens, seconds, counted = (
-        _matched(row, name, place, *form)
-        for name, form in (("tokens", _FIGURE), ("time(s)", _FIGURE), ("accepted", _ACCEPTED))
-    )
+    tokens, seconds = (_figure(row, name, place) for name in ("tokens", "time(s)"))
+    counted = _ACCEPTED.fullmatch(row["accepted"])
+    if counted is None and row["accepted"] not in _NONE:
+        raise BadInputError(
+            f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
+        )
     return Record(
         arm=arm,
         prompt=row["task"],
         place=place,
         category=row["task"],
         reason="other" if row["stop"] == "fail" else None,
-        output_tokens=int(float(tokens[0])) if tokens else None,
-        decode_ms=float(seconds[0]) * MS_PER_S if seconds else None,
+        output_tokens=None if tokens is None else int(tokens),
+        decode_ms=None if seconds is None else seconds * MS_PER_S,
         drafted=int(counted[2]) if counted else None,
         accepted=int(counted[1]) if counted else None,
         finish="stop" if row["stop"] == "eog" else "length",
     )
 
 
-def _matched(
-    row: Mapping[str, str], name: str, place: str, form: re.Pattern[str], expected: str
-) -> re.Match[str] | None:
-    match = form.fullmatch(row[name])
-    if match is None and row[name] not in _NONE:
-        raise BadInputError(f"{place}: {name} is {row[name]!r}, expected {expected} or -")
-    return match
+def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
+    if row[name] in _NONE:
+        return None
+    if not _FIGURE.fullmatch(row[name]):
+        raise BadInputError(f"{place}: {name} is {row[name]!r}, expected a number or -")
+    return float(row[name])
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
