@@ -54,16 +54,15 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             continue
         name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
         seen[name] += 1
-        parts.append(
-            Part(  # the name differs if the settings differ
-                name=f"{name}-{seen[name]}" if seen[name] > 1 else name,
-                suite="llama-bench",
-                facts=facts | _window(rows),
-                arms=arms((), ()),
-                records=tuple(record for row in rows for record in _records(row)),
-                probes=_curve(steps),
-            )
+        part = Part(
+            name=f"{name}-{seen[name]}" if seen[name] > 1 else name,  # with other settings
+            suite="llama-bench",
+            facts=facts | _window(rows),
+            arms=arms((), ()),
+            records=tuple(record for row in rows for record in _records(row)),
+            probes=_curve(steps),
         )
+        parts.append(part)
     return ParsedFiles(parts=tuple(parts), left_out=tuple(left_out))
 
 

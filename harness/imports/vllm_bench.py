@@ -14,7 +14,7 @@ _DETAILS = (
     "the times of each request: run vllm bench serve with --save-detailed, or SGLang's "
     "bench_serving with --output-details"
 )
-UNKNOWN_SET = "unknown-data-set"
+_UNKNOWN_SET = "unknown-data-set"
 _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
 
@@ -36,15 +36,13 @@ def records(arm: str, row: JsonObject) -> Iterator[Record]:
     inputs, outputs = row.counts("input_lens") or [], row.counts("output_lens") or []
     for number in range(count):
         record = Record(
-            arm=arm,
-            prompt=f"request-{number + 1}",
-            place=f"{row.source}: request {number + 1}",
+            arm=arm, prompt=f"request-{number + 1}", place=f"{row.source}: request {number + 1}"
         )
-        error = errors.text(str(number))
-        if error is not None:
+        at = str(number)
+        if error := errors.text(at):
             yield replace(record, reason=reason_of(error))
             continue
-        first_s, steps = firsts.number(str(number)), intervals.numbers(str(number)) or []
+        first_s, steps = firsts.number(at), intervals.numbers(at) or []
         decode_s = sum(filter(None, steps))
         yield replace(
             record,
@@ -71,12 +69,11 @@ def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
     by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
     sets = agreed(row.text("dataset_name") for row in rows)
     known = ImportedFacts(
-        dataset=sets or UNKNOWN_SET if rows else None,
+        dataset=sets or _UNKNOWN_SET if rows else None,
         engine="SGLang" if by_sglang else None,
         date=min("-".join(day.groups()) for day in days) if days else None,
     )
-    servers = ((row.text("model_id"), row.child("server_info")) for row in rows)
-    models = (name or (own.text("model_path") if own else None) for name, own in servers)
+    models = (row.text("model_id") or row.text("server_info.model_path") for row in rows)
     return known | target_facts(agreed(models))
 
 

@@ -1,7 +1,6 @@
 """Real files vary in form: each case here is that of a public file."""
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +46,6 @@ def test_a_packed_file_may_not_be_larger_inside(tmp_path: Path) -> None:
 
     with pytest.raises(BadInputError, match="larger than 64 MiB"):
         given(tmp_path / "bomb.gz")
-
-
-def test_an_answer_over_several_lines_is_one_answer() -> None:
-    rows = (SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()
-    pretty = json.dumps(json.loads(rows[0])["response"]["body"], indent=2)
-
-    submission = run("vllm", [file("one.json", pretty)], ALL["vllm"].facts).submissions[0]
-
-    assert [(t.prompt, t.output_tokens) for t in submission.trials] == [("request-1", 41)]
 
 
 @pytest.mark.parametrize(
