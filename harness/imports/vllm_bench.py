@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.imports.foreign_names import reason_of, target_facts
-from harness.imports.json_values import MS_PER_S, JsonObject
+from harness.imports.json_values import MS_PER_S, Value
 from harness.imports.needed_facts import ImportedFacts, agreed
 from harness.imports.records import Record
 
@@ -18,73 +18,69 @@ _UNKNOWN_SET = "unknown-data-set"
 _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
 
-def is_result(row: JsonObject) -> bool:
+def is_result(row: Value) -> bool:
     """Whether a row is the result of a whole run of requests, rather than of one answer."""
-    keys = row.fields.keys()
-    return "request_throughput" in keys and ("num_prompts" in keys or "completed" in keys)
+    return "request_throughput" in row.keys and bool({"num_prompts", "completed"} & row.keys)
 
 
-def records(arm: str, row: JsonObject) -> Iterator[Record]:
+def records(arm: str, row: Value) -> Iterator[Record]:
     """Yield one record per request. Raises `BadInputError` if the lists are missing."""
-    if "itls" not in row.fields:
-        row.refuse("itls", _DETAILS)
-    intervals, errors, firsts = map(row.elements, ("itls", "errors", "ttfts"))
-    count = len(intervals.fields)
-    for key in _LISTS:
-        if len(row.elements(key).fields) != count:
-            row.refuse(key, f"a list of {count}, one entry per request")
-    inputs, outputs = row.counts("input_lens") or [], row.counts("output_lens") or []
-    for number in range(count):
+    intervals = row.at("itls").each("a list" if "itls" in row.keys else _DETAILS)
+    expected = f"a list of {len(intervals)}, one entry per request"
+    lists = [row.at(key).each() for key in _LISTS]
+    for key, each in zip(_LISTS, lists, strict=True):
+        if len(each) != len(intervals):
+            row.at(key).refuse(expected)
+    for number, (read, written, first, steps, error) in enumerate(zip(*lists, strict=True), 1):
         record = Record(
-            arm=arm, prompt=f"request-{number + 1}", place=f"{row.source}: request {number + 1}"
+            arm=arm, prompt=f"request-{number}", place=f"{row.source}: request {number}"
         )
-        at = str(number)
-        if error := errors.text(at):
-            yield replace(record, reason=reason_of(error))
+        if message := error.text():
+            yield replace(record, reason=reason_of(message))
             continue
-        first_s, steps = firsts.number(at), intervals.numbers(at) or []
-        decode_s = sum(filter(None, steps))
+        gaps_s = [each.number() for each in steps.each()] if steps.json is not None else []
+        decode_s, first_s = sum(filter(None, gaps_s)), first.number()
         yield replace(
             record,
-            prompt_tokens=inputs[number] or None,
-            output_tokens=outputs[number],
+            prompt_tokens=read.count() or None,
+            output_tokens=written.count() or 0,
             ttft_ms=None if first_s is None else first_s * MS_PER_S,
-            decode_ms=decode_s * MS_PER_S if decode_s and None not in steps else None,
+            decode_ms=decode_s * MS_PER_S if decode_s and None not in gaps_s else None,
         )
 
 
-def concurrency(row: JsonObject) -> int | None:
+def concurrency(row: Value) -> int | None:
     """Return the limit of requests in flight; without one, all if sent at once, else `None`."""
-    cap = row.count("max_concurrency")
+    cap = row.at("max_concurrency").count()
     # SGLang writes Infinity, which JSON lacks and is read as null.
-    if cap is None and row.fields.get("request_rate", 0) in ("inf", None):
-        return row.count("num_prompts") or row.count("completed")
+    if cap is None and "request_rate" in row.keys and row.at("request_rate").json in ("inf", None):
+        return row.at("num_prompts").count() or row.at("completed").count()
     return cap
 
 
-def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
+def facts(rows: Sequence[Value]) -> ImportedFacts:
     """Return the runs' common data set and target, their first day, and the engine if SGLang."""
-    days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
+    days = [day for row in rows if (day := _DAY.fullmatch(row.at("date").text() or ""))]
     # SGLang's tool records the kind of server.
-    by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
-    sets = agreed(row.text("dataset_name") for row in rows)
+    by_sglang = any((row.at("backend").text() or "").startswith("sglang") for row in rows)
+    sets = agreed(row.at("dataset_name").text() for row in rows)
     known = ImportedFacts(
         dataset=sets or _UNKNOWN_SET if rows else None,
         engine="SGLang" if by_sglang else None,
         date=min("-".join(day.groups()) for day in days) if days else None,
     )
-    models = (row.text("model_id") or row.text("server_info.model_path") for row in rows)
+    models = (row.at("model_id").text() or row.at("server_info.model_path").text() for row in rows)
     return known | target_facts(agreed(models))
 
 
-def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
+def left_out(rows: Sequence[Value]) -> Iterator[str]:
     """Name the data left out: counters summed over a run, and a data set the tool did not save."""
     for row in rows:
-        is_summed = any(key.startswith("spec_decode_") for key in row.fields)
-        if is_summed or row.number("accept_length") is not None:
+        is_summed = any(key.startswith("spec_decode_") for key in row.keys)
+        if is_summed or row.at("accept_length").number() is not None:
             counters = "the counters of speculation, because the tool sums them over all requests"
             yield f"{row.source}: {counters}"
-    if any(row.text("dataset_name") is None for row in rows):
+    if any(row.at("dataset_name").text() is None for row in rows):
         yield (
             "the data set, which the tool does not save: state it with --map dataset=… (the "
             "tool's default is random tokens, which drafts cannot predict)"

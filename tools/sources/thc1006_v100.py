@@ -16,8 +16,8 @@ from pathlib import Path
 
 from harness.imports.assemble import Imported, assemble
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import ArmRead, ParsedFiles, Part, Record
-from harness.imports.source_files import BASELINE, digest, given, text
+from harness.imports.records import ParsedFiles, Part, Record
+from harness.imports.source_files import BASELINE, digest, given
 from harness.run import result_file
 from schemas.submission import Origin
 from tools.sources.transcription import ROOT, WrongInputError
@@ -81,7 +81,7 @@ def results(folder: Path) -> Imported:
     table = given(folder / TABLE)
     if digest([table]) != DIGEST:
         raise WrongInputError(folder)
-    rows = list(csv.DictReader(text(table).splitlines()))
+    rows = list(csv.DictReader(table.text.splitlines()))
     names = dict.fromkeys((row["phase"], row["model"]) for row in rows)
     parts = tuple(
         _part(*name, [row for row in rows if (row["phase"], row["model"]) == name])
@@ -99,10 +99,7 @@ def _part(phase: str, model: str, rows: list[dict[str, str]]) -> Part:
     return Part(
         name=f"{model}-{phase}",
         suite="thc1006-prompts40",
-        arms=(
-            ArmRead(name=BASELINE, method="none"),
-            *(ArmRead(name=f"n{depth}", method=known.method.format(depth)) for depth in depths),
-        ),
+        methods={f"n{depth}": known.method.format(depth) for depth in depths},
         records=tuple(_records(rows)),
         facts=RIG | known.facts | gpus | (SAMPLED if "temp0.7" in phase else regime),
         tasks=TASKS,

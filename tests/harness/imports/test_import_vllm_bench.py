@@ -112,7 +112,7 @@ def test_the_bench_of_sglang_writes_the_same_lists() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"itls": None}, "itls is null, expected a list"),
+        ({"itls": None}, "itls is missing, expected a list"),
         (
             {"ttfts": []},
             "ttfts is a list (entries: 0), expected a list of 1, one entry per request",

@@ -156,7 +156,7 @@ def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: b
             '.predicted_n is "many", expected a whole number of at least 0',
         ),
         ({"predicted_ms": -1}, ".predicted_ms is -1, expected a number of at least 0"),
-        ({"id": None}, ".id is null, expected the name of a prompt"),
+        ({"id": None}, ".id is missing, expected the name of a prompt"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(wrong: dict[str, Any], said: str) -> None:
