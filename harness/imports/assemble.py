@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from estimates.gpu_names import known_vendor
 from harness import __version__
@@ -24,8 +25,7 @@ from schemas.vocabulary.axes import AXES
 from schemas.weights import parameters_of, size_in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(NamedTuple):
     """The submissions, and one line for each kind of data that a submission cannot store."""
 
     submissions: tuple[Submission, ...]

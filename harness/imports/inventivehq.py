@@ -21,6 +21,7 @@ from schemas.vocabulary import METHODS
 _METHODS = {name: e.id for e in METHODS.values() for name in e.names.get("inventivehq", ())}
 _DEPTH = 5
 _FIGURES = {
+    "prompt": "id!the name of a prompt",
     "category": "category",
     "output_tokens": "predicted_n",
     "decode_ms": "predicted_ms",
@@ -105,21 +106,20 @@ def _has_failed(entry: Value) -> bool:
 def _records(arm: str, entry: Value) -> Iterator[Record]:
     records = entry.at("records")
     for record in records.each() if isinstance(records.json, list) else ():
-        prompt, error = record.at("id").text(), record.at("error").text()
-        if prompt is None:
-            record.at("id").refuse("the name of a prompt")
-        figures = record.fields(Record, _FIGURES)
+        figures, error = record.fields(Record, _FIGURES), record.at("error").text()
         # If llama-server drafted nothing, it omits the counters and the script writes null: that is
         # 0. In a record without these keys the counts are unknown.
         answered = "draft_n" in record.keys and figures["decode_ms"] is not None
         if arm != BASELINE and answered and figures["drafted"] is None:
             figures |= {"drafted": 0, "accepted": 0}
         reason = None if error is None else reason_of(error)
-        yield Record(arm=arm, prompt=prompt, place=record.place, reason=reason, **figures)
+        yield Record(arm=arm, place=record.place, reason=reason, **figures)
 
 
 def _facts(run: Value, top: Value, backend: str | None, left_out: list[str]) -> ImportedFacts:
     build, hardware = _BUILD.search(top.at("notes").text() or ""), top.at("hardware")
+    platform = hardware.at("platform").text() or ""
+    words, version = platform.lower().split("-"), _VERSION.search(platform)
     draft, quantisation = weights_in(run.at("meta.draft").text() or "")
     facts = target_facts(run.at("meta.target").text()) | ImportedFacts(
         engine="llama.cpp",
@@ -129,21 +129,13 @@ def _facts(run: Value, top: Value, backend: str | None, left_out: list[str]) -> 
         gpu_layers=0 if backend == "cpu" else -1,
         draft=draft,
         draft_quantisation=quantisation,
-        **run.fields(ImportedFacts, _SETTINGS),
-    )
-    gpu = _gpu(hardware, run.at("meta.gpu").text(), backend, left_out)
-    return facts | _processor(hardware) | gpu
-
-
-def _processor(hardware: Value) -> ImportedFacts:
-    platform = hardware.at("platform").text() or ""
-    words, version = platform.lower().split("-"), _VERSION.search(platform)
-    return ImportedFacts(
         os=_SYSTEMS.get(words[0].rstrip("0123456789")),
         os_version=version[0] if version else None,
         cpu_architecture=next(filter(None, map(_ARCHITECTURES.get, words)), None),
         cpu=hardware.at("cpu").text(),
+        **run.fields(ImportedFacts, _SETTINGS),
     )
+    return facts | _gpu(hardware, run.at("meta.gpu").text(), backend, left_out)
 
 
 def _gpu(

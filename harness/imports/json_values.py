@@ -97,10 +97,17 @@ class Value:
             self.refuse(expected)
 
     def fields(self, cls: type, paths: Mapping[str, str]) -> dict[str, Any]:
-        """Return the values at the paths as fields of a class, each read as its type requires."""
-        readers = {str: Value.text, int: Value.count, float: Value.number}
-        kinds = {name: (*get_args(_hints(cls)[name]), _hints(cls)[name])[0] for name in paths}
-        return {name: readers[kinds[name]](self.at(path)) for name, path in paths.items()}
+        """Return the values at the paths as fields of a class, each read as its type requires.
+
+        `path!name` is a value that must be there, and its name in the error.
+        """
+        readers, found = {str: Value.text, int: Value.count, float: Value.number}, {}
+        for name, path in paths.items():
+            hint, (at, _, expected) = _hints(cls)[name], path.partition("!")
+            found[name] = readers[(*get_args(hint), hint)[0]](self.at(at))
+            if expected and found[name] is None:
+                self.at(at).refuse(expected)
+        return found
 
     def inside(self) -> Iterator[Self]:
         """Yield the nested objects, and those in nested lists."""

@@ -7,7 +7,8 @@ step per token, one more than the `decode_ms` of a measured result covers.
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from harness.imports.arm_methods import method_of
 from harness.imports.foreign_names import id_of
@@ -29,8 +30,7 @@ _RULE = set("|- ")  # the line under the header; the tool prints one column too 
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """One row of the table: one stage of a chain's generation, or a whole generation."""
 
     run: str
@@ -60,7 +60,7 @@ def _arms(arm: str, rows: Sequence[_Row]) -> Sequence[tuple[str, Sequence[_Row]]
     """
     plain = [row for row in rows if row.stage == _BASE]
     rest = [
-        replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
+        row._replace(record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
     ]
     if arm == BASELINE and plain and any(row.stage not in _PLAIN for row in rest):
         return (BASELINE, plain), (_SECOND, rest)

@@ -1,16 +1,18 @@
-"""Import vLLM's answers with per-request metrics: one per line, or from the batch runner."""
+"""Import vLLM's answers with per-request metrics, and its and SGLang's serving benchmarks.
 
+Answers are one per line, or from the batch runner. A benchmark has lists, one entry per request.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from harness.imports import vllm_bench
-from harness.imports.foreign_names import finish_of, reason_of
-from harness.imports.json_values import Value, rows
-from harness.imports.needed_facts import ImportedFacts
+from harness.imports.foreign_names import finish_of, reason_of, target_facts
+from harness.imports.json_values import MS_PER_S, Value, rows
+from harness.imports.needed_facts import ImportedFacts, agreed
 from harness.imports.records import Format, ParsedFiles, Part, Record, by_arm
 from harness.imports.source_files import Given
-from harness.imports.vllm_bench import concurrency, is_result
 from harness.run.record import utc
 from harness.runners.http.counted_rounds import Counted, totals
 from schemas.submission import Reason
@@ -26,6 +28,13 @@ _FIGURES = {
     "drafted": f"{_SPEC}.num_draft_tokens",
     "accepted": f"{_SPEC}.num_accepted_draft_tokens",
 }
+_LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")
+_DETAILS = (
+    "the times of each request: run vllm bench serve with --save-detailed, or SGLang's "
+    "bench_serving with --output-details"
+)
+_UNKNOWN_SET = "unknown-data-set"
+_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
@@ -35,27 +44,27 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         for arm, file in by_arm(files)
         for number, row in enumerate(rows(file), 1)
     ]
-    results = [row for _, _, row in found if is_result(row)]
-    levels = dict.fromkeys(map(concurrency, results)) or {None: None}
+    results = [row for _, _, row in found if _is_bench(row)]
+    levels = dict.fromkeys(map(_concurrency, results)) or {None: None}
     parts = [
         _part(
             f"vllm-{level}-at-once" if len(levels) > 1 and level else "vllm",
-            [each for each in found if not is_result(each[2]) or concurrency(each[2]) == level],
+            [each for each in found if not _is_bench(each[2]) or _concurrency(each[2]) == level],
         )
         for level in levels
     ]
-    return ParsedFiles(parts, [*vllm_bench.left_out(results)])
+    return ParsedFiles(parts, [*_left_out(results)])
 
 
 def _part(name: str, found: Sequence[tuple[str, int, Value]]) -> Part:
-    benched = {arm: concurrency(row) for arm, _, row in found if is_result(row)}
+    benched = {arm: _concurrency(row) for arm, _, row in found if _is_bench(row)}
     bodies = [body for _, _, row in found if (body := _answer(row)[0])]
     created = [_moment(body) for body in bodies if body.at("created").number()]
     began = ImportedFacts(engine="vLLM", measured_from=utc(min(created)) if created else None)
     return Part(
         name=name,
         suite="vllm",
-        facts=began | vllm_bench.facts([row for _, _, row in found if is_result(row)]),
+        facts=began | _facts([row for _, _, row in found if _is_bench(row)]),
         methods={arm: None for arm, _, _ in found},
         records=tuple(record for each in found for record in _records(*each)),
         concurrency=benched,
@@ -73,8 +82,8 @@ def _moment(body: Value) -> datetime:
 
 def _records(arm: str, number: int, row: Value) -> Iterator[Record]:
     """Yield the record of an answer, or those of a benchmark; `number` counts rows of the file."""
-    if is_result(row):
-        yield from vllm_bench.records(arm, row)
+    if _is_bench(row):
+        yield from _benched(arm, row)
         return
     body, reason = _answer(row)
     record = Record(
@@ -135,6 +144,75 @@ def _counts(values: Value) -> tuple[int, ...] | None:
         if values.json is not None
         else None
     )
+
+
+def _is_bench(row: Value) -> bool:
+    """Whether a row is the result of a whole run of requests, rather than of one answer."""
+    return "request_throughput" in row.keys and bool({"num_prompts", "completed"} & row.keys)
+
+
+def _benched(arm: str, row: Value) -> Iterator[Record]:
+    """Yield one record per request. Raises `BadInputError` if the lists are missing."""
+    intervals = row.at("itls").each("a list" if "itls" in row.keys else _DETAILS)
+    expected = f"a list of {len(intervals)}, one entry per request"
+    lists = [row.at(key).each() for key in _LISTS]
+    for key, each in zip(_LISTS, lists, strict=True):
+        if len(each) != len(intervals):
+            row.at(key).refuse(expected)
+    for number, (read, written, first, steps, error) in enumerate(zip(*lists, strict=True), 1):
+        record = Record(
+            arm=arm, prompt=f"request-{number}", place=f"{row.source}: request {number}"
+        )
+        if message := error.text():
+            yield replace(record, reason=reason_of(message))
+            continue
+        gaps_s = [each.number() for each in steps.each()] if steps.json is not None else []
+        decode_s, first_s = sum(filter(None, gaps_s)), first.number()
+        yield replace(
+            record,
+            prompt_tokens=read.count() or None,
+            output_tokens=written.count() or 0,
+            ttft_ms=None if first_s is None else first_s * MS_PER_S,
+            decode_ms=decode_s * MS_PER_S if decode_s and None not in gaps_s else None,
+        )
+
+
+def _concurrency(row: Value) -> int | None:
+    """Return the limit of requests in flight; without one, all if sent at once, else `None`."""
+    cap = row.at("max_concurrency").count()
+    # SGLang writes Infinity, which JSON lacks and is read as null.
+    if cap is None and "request_rate" in row.keys and row.at("request_rate").json in ("inf", None):
+        return row.at("num_prompts").count() or row.at("completed").count()
+    return cap
+
+
+def _facts(rows: Sequence[Value]) -> ImportedFacts:
+    """Return the runs' common data set and target, their first day, and the engine if SGLang."""
+    days = [day for row in rows if (day := _DAY.fullmatch(row.at("date").text() or ""))]
+    # SGLang's tool records the kind of server.
+    by_sglang = any((row.at("backend").text() or "").startswith("sglang") for row in rows)
+    sets = agreed(row.at("dataset_name").text() for row in rows)
+    known = ImportedFacts(
+        dataset=sets or _UNKNOWN_SET if rows else None,
+        engine="SGLang" if by_sglang else None,
+        date=min("-".join(day.groups()) for day in days) if days else None,
+    )
+    models = (row.at("model_id").text() or row.at("server_info.model_path").text() for row in rows)
+    return known | target_facts(agreed(models))
+
+
+def _left_out(rows: Sequence[Value]) -> Iterator[str]:
+    """Name the data left out: counters summed over a run, and a data set the tool did not save."""
+    for row in rows:
+        is_summed = any(key.startswith("spec_decode_") for key in row.keys)
+        if is_summed or row.at("accept_length").number() is not None:
+            counters = "the counters of speculation, because the tool sums them over all requests"
+            yield f"{row.source}: {counters}"
+    if any(row.at("dataset_name").text() is None for row in rows):
+        yield (
+            "the data set, which the tool does not save: state it with --map dataset=… (the "
+            "tool's default is random tokens, which drafts cannot predict)"
+        )
 
 
 FORMAT = Format(

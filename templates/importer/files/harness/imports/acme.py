@@ -8,6 +8,7 @@ from harness.imports.records import Format, ParsedFiles, Part, Record, by_arm
 from harness.imports.source_files import Given
 
 _FIGURES = {
+    "prompt": "prompt_id!the name of the prompt",
     "category": "task",
     "prompt_tokens": "prompt_tokens",
     "output_tokens": "output_tokens",
@@ -31,13 +32,11 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 def _record(arm: str, row: Value) -> Record:
     """Read one answer. `decode_s` covers all tokens but the first, as `Record.decode_ms` does."""
-    prompt, seconds = row.at("prompt_id").text(), row.at("decode_s").number()
-    if prompt is None:
-        row.at("prompt_id").refuse("the name of the prompt")
+    seconds = row.at("decode_s").number()
     if seconds is None:
         row.at("decode_s").refuse("the time of the answer")
     figures = row.fields(Record, _FIGURES)
-    return Record(arm=arm, prompt=prompt, place=row.place, decode_ms=seconds * MS_PER_S, **figures)
+    return Record(arm=arm, place=row.place, decode_ms=seconds * MS_PER_S, **figures)
 
 
 FORMAT = Format(
