@@ -12,7 +12,7 @@ from harness.errors import BadInputError
 from harness.imports.arm_methods import method
 from harness.imports.foreign_names import id_of, ids_of
 from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, stated_for, typed
-from harness.imports.prompts import check_tasks, pieces, prompts
+from harness.imports.prompts import check_tasks, pieces, suite
 from harness.imports.records import ParsedFiles, Part
 from harness.imports.source_files import BASELINE, wrong
 from harness.imports.trials import LeftOut, trials
@@ -72,11 +72,7 @@ def _submission(
     """Make the submission for one part; `None` if it has no trial or a required fact is missing."""
     facts = part.facts | typed(stated)
     missing += ["concurrency"] if part.needs_concurrency and facts.concurrency is None else []
-    methods = {}
-    for name in dict.fromkeys((BASELINE, *part.methods)):
-        own = "none" if name == BASELINE else part.methods[name]
-        # The method stated for this arm, else the file's, else that for all arms.
-        methods[name] = method(stated.get(f"{ARM}{name}") or own or facts.method, facts, missing)
+    methods = _methods(part, stated, facts, missing)
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     done = trials(
         part.records,
@@ -86,15 +82,12 @@ def _submission(
         left_out=left_out,
     )
     if done and all(trial.arm != BASELINE for trial in done):
-        fault = (
-            "no record of the baseline has both tokens and a time, so there is nothing to compare"
-        )
-        raise wrong(part.name, fault, "; ".join(_lines(left_out)))
+        fault = "no record of the baseline has both tokens and a time, so there is nothing to"
+        raise wrong(part.name, f"{fault} compare", "; ".join(_lines(left_out)))
     missing += _missing(facts) if done or missing else ()
     if missing or not done:
         return None
     began, ended = _window(part.name, facts, done)
-    data_set = f"{part.suite}-{facts.dataset}"
     return Submission(
         tier="imported",
         profile="custom",
@@ -106,22 +99,29 @@ def _submission(
         target=_target(facts),
         drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
         settings=_settings(facts),
-        design=submission.Design(
-            blocks=max(trial.block for trial in done) + 1,
-            order="sequential",
-            planned_trials=len(done),
-            ended="completed",
-        ),
-        suite=submission.Suite(
-            id=id_of(data_set) if facts.dataset else part.suite,
-            version="0.0.0",  # unknown
-            prompts=prompts(part, stated, prompt_ids, done),
-        ),
-        arms=tuple(
-            _arm(part, name, arm_ids[name], how, facts) for name, (how, _) in methods.items()
-        ),
+        design=_design(done),
+        suite=suite(part, stated, prompt_ids, done, data_set=facts.dataset),
+        arms=tuple(_arm(part, name, arm_ids[name], methods[name][0], facts) for name in methods),
         trials=done,
         probes=part.probes,
+    )
+
+
+def _methods(
+    part: Part, stated: Mapping[str, str], facts: ImportedFacts, missing: list[str]
+) -> dict[str, tuple[Method, submission.Model | None]]:
+    """Return each arm's method: the stated one, else the file's, else the one for all arms."""
+    own = dict(part.methods) | {BASELINE: "none"}
+    return {
+        name: method(stated.get(f"{ARM}{name}") or own[name] or facts.method, facts, missing)
+        for name in dict.fromkeys((BASELINE, *own))
+    }
+
+
+def _design(done: Sequence[Trial]) -> submission.Design:
+    blocks = max(trial.block for trial in done) + 1
+    return submission.Design(
+        blocks=blocks, order="sequential", planned_trials=len(done), ended="completed"
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import Annotated, Any, NoReturn, Self, get_args, get_type_hints
 
 import msgspec
@@ -31,29 +31,33 @@ class Value:
 
     source: str  # the file, or a line of the file
     json: Json
-    path: str = ROOT
+    steps: tuple[str | int, ...] = ()  # from the outermost value to this one
 
     @property
     def place(self) -> str:
-        return f"{self.source}: {self.path}"
+        return f"{self.source}: {reduce(child_path, self.steps, ROOT)}"
 
     @property
     def keys(self) -> AbstractSet[str]:
         """The keys of an object; any other value has no keys."""
         return self.json.keys() if isinstance(self.json, dict) else set()
 
-    def child(self, key: str) -> Self:
-        """Return the value at a key, which may contain dots. Raises if this is not an object."""
-        found = self.object().json
-        assert isinstance(found, dict)  # noqa: S101 - as `object` checks
-        return type(self)(self.source, found.get(key), child_path(self.path, key))
+    def child(self, *keys: str) -> Self:
+        """Return the value at keys that may contain dots; missing objects on the way are null.
+
+        Raises if another value is on the way.
+        """
+        found = self.json
+        for number, key in enumerate(keys):
+            if isinstance(found, dict):
+                found = found.get(key)
+            elif found is not None:
+                type(self)(self.source, found, (*self.steps, *keys[:number])).refuse("an object")
+        return type(self)(self.source, found, (*self.steps, *keys))
 
     def at(self, path: str) -> Self:
-        """Return the value at a dotted path; an object that is missing on the way is null."""
-        found = self
-        for key in path.split("."):
-            found = found if found.json is None else found.child(key)
-        return found
+        """Return the value at a dotted path, as `child` does."""
+        return self.child(*path.split("."))
 
     def has(self, path: str) -> bool:
         """Whether there is a value at a dotted path."""
@@ -73,7 +77,7 @@ class Value:
         if not isinstance(self.json, list):
             self.refuse(expected)
         elements = enumerate(self.json)
-        return [type(self)(self.source, v, child_path(self.path, at)) for at, v in elements]
+        return [type(self)(self.source, each, (*self.steps, at)) for at, each in elements]
 
     def text(self) -> str | None:
         """Return a string without surrounding spaces; `None` if it is missing or blank."""

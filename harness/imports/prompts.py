@@ -4,39 +4,45 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.errors import BadInputError, suggestion
+from harness.imports.foreign_names import id_of
 from harness.imports.needed_facts import TASK, agreed
 from harness.imports.records import Part, Record
-from schemas.submission import Prompt, Task, Trial
+from schemas.submission import Prompt, Suite, Task, Trial
 from schemas.vocabulary import TASKS
 
 _MAX_PROMPTS = 512
 _TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 
 
-def prompts(
-    part: Part, stated: Mapping[str, str], ids: Mapping[str, str], done: Sequence[Trial]
-) -> tuple[Prompt, ...]:
-    """Return the prompts that have trials, in the order of the files.
+def suite(
+    part: Part,
+    stated: Mapping[str, str],
+    ids: Mapping[str, str],
+    done: Sequence[Trial],
+    *,
+    data_set: str | None,
+) -> Suite:
+    """Return the suite of the prompts that have trials, in the order of the files.
 
     A prompt's task is stated, else it is the format's or the name itself, of the prompt or of its
-    category, else `other`.
+    category, else `other`. A benchmark's suite is named after the data set that it sent.
     """
-    answered = {trial.prompt for trial in done}
     records: dict[str, list[Record]] = {}
     for record in part.records:
         records.setdefault(record.prompt, []).append(record)
     table = {f"{TASK}{name}": task for name, task in (_TASKS | dict(part.tasks)).items()}
-    found = []
+    answered, found = {trial.prompt for trial in done}, []
     for name, own in records.items():
         keys = [f"{TASK}{each}" for each in (name, own[0].category) if each is not None]
         words = [given[key] for given in (stated, table) for key in keys if key in given]
-        task, tokens = (
-            _TASKS[(*words, "other")[0]],
-            agreed(each.prompt_tokens or None for each in own),
-        )
+        tokens = agreed(each.prompt_tokens or None for each in own)
         if ids[name] in answered:
-            found.append(Prompt(id=ids[name], task=task, tokens=tokens))
-    return tuple(found)
+            found.append(Prompt(id=ids[name], task=_TASKS[(*words, "other")[0]], tokens=tokens))
+    return Suite(
+        id=id_of(f"{part.suite}-{data_set}") if data_set else part.suite,
+        version="0.0.0",  # unknown
+        prompts=tuple(found),
+    )
 
 
 def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
