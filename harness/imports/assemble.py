@@ -71,7 +71,8 @@ def _submission(
 ) -> Submission | None:
     """Make the submission for one part; `None` if it has no trial or a required fact is missing."""
     facts = part.facts | typed(stated)
-    missing += ["concurrency"] if part.needs_concurrency and facts.concurrency is None else []
+    is_vague = facts.concurrency is None and None in part.concurrency.values()
+    missing += ["concurrency"] if is_vague else []
     methods = _methods(part, stated, facts, missing)
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     done = trials(

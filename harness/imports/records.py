@@ -49,7 +49,8 @@ class Part:
     """The contents of one result: one machine, one target, one baseline.
 
     `methods` has each arm's method, written as for `--map method=`; `None` means unknown, and the
-    baseline may be left out. `failed` has the arms that never answered.
+    baseline may be left out. `failed` has the arms that never answered. A concurrency that is
+    `None` must be stated.
     """
 
     name: str
@@ -59,7 +60,6 @@ class Part:
     methods: Mapping[str, str | None] = field(default_factory=dict)
     failed: Mapping[str, Reason] = field(default_factory=dict)
     concurrency: Mapping[str, int | None] = field(default_factory=dict)
-    needs_concurrency: bool = False
     tasks: Mapping[str, str] = field(default_factory=dict)
     probes: Probes | None = None
 

@@ -68,7 +68,6 @@ def _part(name: str, found: Sequence[tuple[str, int, Value]]) -> Part:
         methods={arm: None for arm, _, _ in found},
         records=tuple(record for each in found for record in _records(*each)),
         concurrency=benched,
-        needs_concurrency=None in benched.values(),
     )
 
 
