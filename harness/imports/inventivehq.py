@@ -110,7 +110,9 @@ def _records(arm: str, entry: Value) -> Iterator[Record]:
         # If llama-server drafted nothing, it omits the counters and the script writes null: that is
         # 0. In a record without these keys the counts are unknown.
         answered = "draft_n" in record.keys and figures["decode_ms"] is not None
-        if arm != BASELINE and answered and figures["drafted"] is None:
+        if arm == BASELINE:
+            figures |= {"drafted": None, "accepted": None}
+        elif answered and figures["drafted"] is None:
             figures |= {"drafted": 0, "accepted": 0}
         reason = None if error is None else reason_of(error)
         yield Record(arm=arm, place=record.place, reason=reason, **figures)
