@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from harness.campaign.method_parser import Value
 from harness.campaign.method_parser import parameters as parameters_in
 from harness.errors import BadInputError, suggestion
 from harness.imports.foreign_names import id_of, weights_in
@@ -38,11 +37,10 @@ def method_of(types: Iterable[str]) -> str | None:
     Returns `None` if a type is unknown or no type is given.
     """
     words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
-    known = [word for word in words if word is not None]
-    if not known or len(known) < len(words):
+    chain = "+".join(filter(None, words))
+    if not words or None in words:
         return None
-    chain = "+".join(known)
-    return known[0] if len(known) == 1 else f"other:name={chain},chain={chain}"
+    return words[0] if len(words) == 1 else f"other:name={chain},chain={chain}"
 
 
 @cache
@@ -62,51 +60,38 @@ def method(
 ) -> tuple[Method, Model | None]:
     """Return the method that `text` describes, and its draft model if it has one.
 
-    Raises `BadInputError` for an unknown method.
+    Facts that the method needs are added to `missing`, with placeholders in the method. Raises
+    `BadInputError` for an unknown method.
     """
-    if text is None:
-        missing.append("method")
-        text = "other:name=unknown"
-    kind, _, rest = text.partition(":")
+    kind, _, rest = (text or "other:name=unknown").partition(":")
+    missing += [] if text else ["method"]
     if kind not in METHODS:
         raise BadInputError(
             f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} For any other "
             f"method, write other:name={id_of(kind)}"
         )
+    allowed, draft = parameters(kind), None
     try:
-        given = parameters_in(kind, rest, known=parameters(kind))
+        values = parameters_in(kind, rest, known=allowed)
     except BadInputError as error:
         raise BadInputError(f"--map method={text!r}: {error}") from error
-    return _built(kind, given, facts, missing)
-
-
-def _built(
-    kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: list[str]
-) -> tuple[Method, Model | None]:
-    """Build a method from `given`; add absent parameters to `missing` and use placeholders."""
-    allowed, values, draft = parameters(kind), dict(given), None
-    if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
-        values["n_max"] = facts.n_max
-    if "draft" in allowed:
-        draft = _draft(values.pop("draft", None), facts, missing, needed=allowed["draft"])
-        values |= {"draft": draft.id} if draft else {}
-    for name, required in allowed.items():
-        if required and name not in values:
-            missing.append(name if name == "n_max" else "method")
-            values[name] = "unknown" if name == "name" else 1
+    if "n_max" in allowed and facts.n_max is not None:
+        values.setdefault("n_max", facts.n_max)
+    named = values.pop("draft", facts.draft)
+    if "draft" in allowed and (named is not None or allowed["draft"]):
+        draft = _draft(str(named or ""), facts, missing)
+        values["draft"] = draft.id
+    for name in (name for name, required in allowed.items() if required and name not in values):
+        missing.append(name if name == "n_max" else "method")
+        values[name] = "unknown" if name == "name" else 1
     return method_with(kind, values), draft
 
 
-def _draft(
-    named: object, facts: ImportedFacts, missing: list[str], *, needed: bool
-) -> Model | None:
-    stated = str(named) if named is not None else facts.draft
-    if stated is None and not needed:
-        return None
-    name, quantisation = weights_in(stated or "")
+def _draft(stated: str, facts: ImportedFacts, missing: list[str]) -> Model:
+    name, quantisation = weights_in(stated)
     quantisation = quantisation or facts.draft_quantisation
-    fields = {"draft": name, "draft_quantisation": quantisation}
-    missing += [key for key, value in fields.items() if value is None]
+    missing += [] if name else ["draft"]
+    missing += [] if quantisation else ["draft_quantisation"]
     name, quantisation = name or "", quantisation or ""
     return Model(
         id=id_of(f"{name}-{quantisation}"),

@@ -1,10 +1,10 @@
 """Make submissions from parsed files and the facts that the user stated. Pure functions."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import NamedTuple
 
 from estimates.gpu_names import known_vendor
 from harness import __version__
@@ -13,20 +13,19 @@ from harness.imports.arm_methods import method
 from harness.imports.foreign_names import id_of, ids_of
 from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, stated_for, typed
 from harness.imports.prompts import check_tasks, pieces, suite
-from harness.imports.records import ArmRead, ParsedFiles, Part
-from harness.imports.source_files import BASELINE
+from harness.imports.records import ParsedFiles, Part
+from harness.imports.source_files import BASELINE, wrong
 from harness.imports.trials import LeftOut, trials
 from harness.run.record import utc
 from schemas import submission
-from schemas.codec import canonical_bytes, encode
+from schemas.codec import canonical_bytes, decode, encode
 from schemas.contract import findings
 from schemas.model_sizes import parameters_of, size_in
-from schemas.submission import Arm, Method, Origin, Placement, Submission, Trial
+from schemas.submission import Method, Origin, Submission, Trial
 from schemas.vocabulary.axes import AXES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(NamedTuple):
     """The submissions, and one line for each kind of data that a submission cannot store."""
 
     submissions: tuple[Submission, ...]
@@ -43,27 +42,28 @@ def assemble(
     left_out = LeftOut(list, {line: [] for line in parsed.left_out})
     names = [part.name for part in parsed.parts]
     made: list[Submission] = []
-    wrong: list[str] = []
+    lacking: list[str] = []
     for part in (piece for whole in parsed.parts for piece in pieces(whole)):
         own, missing = stated_for(part.name, stated, names), list[str]()
         check_tasks(own, parsed.parts)
         result = _submission(part, own, missing, left_out)
         if missing:
             options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
-            lacking = "the files lack required facts; state them with --map"
-            wrong.append(f"{part.name}: {lacking}: {options}")
+            remedy = f"state them with --map: {options}"
+            lacking.append(str(wrong(part.name, "the files lack required facts", remedy)))
         elif result is not None:
             made.append(replace(result, origin=origin, contributor=contributor))
-    if wrong:
-        raise BadInputError("\n".join(dict.fromkeys(wrong)))
+    if lacking:
+        raise BadInputError("\n".join(dict.fromkeys(lacking)))
+    lines = tuple(_lines(left_out))
     if not made:
         message = "there is nothing to import: no record has tokens with a time, or a failure"
-        raise BadInputError("; ".join((message, *_lines(left_out))))
+        raise BadInputError("; ".join((message, *lines)))
     for each in made:
         if found := findings(canonical_bytes(encode(each))):
-            lines = "; ".join(f"{finding.path}: {finding.message}" for finding in found[:3])
-            raise BadInputError(f"the records do not make a valid result: {lines}")
-    return Imported(submissions=tuple(made), left_out=_lines(left_out))
+            faults = "; ".join(f"{finding.path}: {finding.message}" for finding in found[:3])
+            raise BadInputError(f"the records do not make a valid result: {faults}")
+    return Imported(submissions=tuple(made), left_out=lines)
 
 
 def _submission(
@@ -71,20 +71,20 @@ def _submission(
 ) -> Submission | None:
     """Make the submission for one part; `None` if it has no trial or a required fact is missing."""
     facts = part.facts | typed(stated)
-    missing += ["concurrency"] if part.needs_concurrency and facts.concurrency is None else []
-    methods = {}
-    for arm in part.arms:  # the method stated for this arm, else the file's, else that for all arms
-        how = stated.get(f"{ARM}{arm.name}") or arm.method or facts.method
-        methods[arm.name] = method(how, facts, missing)
+    is_vague = facts.concurrency is None and None in part.concurrency.values()
+    missing += ["concurrency"] if is_vague else []
+    methods = _methods(part, stated, facts, missing)
     arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
     done = trials(
         part.records,
-        arms={name: (arm_ids[name], each) for name, (each, _) in methods.items()},
+        arms={name: (arm_ids[name], how) for name, (how, _) in methods.items()},
         prompts=prompt_ids,
         counts=facts.rate_counts or "tokens",
         left_out=left_out,
     )
-    _require_baseline(part, done, left_out)
+    if done and all(trial.arm != BASELINE for trial in done):
+        fault = "no record of the baseline has both tokens and a time, so there is nothing to"
+        raise wrong(part.name, f"{fault} compare", "; ".join(_lines(left_out)))
     missing += _missing(facts) if done or missing else ()
     if missing or not done:
         return None
@@ -96,30 +96,33 @@ def _submission(
         measured_until=ended,
         tool=submission.Tool(name="draftmap", version=__version__),
         machine=_machine(facts),
-        engine=_engine(facts),
+        engine=decode(submission.Engine, facts.part_of_rig("engine", runner="imported")),
         target=_target(facts),
         drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
         settings=_settings(facts),
         design=_design(done),
         suite=suite(part, stated, prompt_ids, done, data_set=facts.dataset),
-        arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
+        arms=tuple(_arm(part, name, arm_ids[name], methods[name][0], facts) for name in methods),
         trials=done,
         probes=part.probes,
     )
 
 
-def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
-    if done and all(trial.arm != BASELINE for trial in done):
-        message = "no record of the baseline has both tokens and a time, so there is nothing to"
-        raise BadInputError("; ".join((f"{part.name}: {message} compare", *_lines(left_out))))
+def _methods(
+    part: Part, stated: Mapping[str, str], facts: ImportedFacts, missing: list[str]
+) -> dict[str, tuple[Method, submission.Model | None]]:
+    """Return each arm's method: the stated one, else the file's, else the one for all arms."""
+    own = dict(part.methods) | {BASELINE: "none"}
+    return {
+        name: method(stated.get(f"{ARM}{name}") or own[name] or facts.method, facts, missing)
+        for name in dict.fromkeys((BASELINE, *own))
+    }
 
 
 def _design(done: Sequence[Trial]) -> submission.Design:
+    blocks = max(trial.block for trial in done) + 1
     return submission.Design(
-        blocks=max(trial.block for trial in done) + 1,
-        order="sequential",
-        planned_trials=len(done),
-        ended="completed",
+        blocks=blocks, order="sequential", planned_trials=len(done), ended="completed"
     )
 
 
@@ -134,80 +137,47 @@ def _missing(facts: ImportedFacts) -> list[str]:
 def _machine(facts: ImportedFacts) -> submission.Machine:
     """Return the machine; all its GPUs have the same memory and driver."""
     names = filter(None, map(str.strip, (facts.gpu or "").split(",")))
-    system = submission.OperatingSystem(family=facts.os or "other", version=facts.os_version)
+    cards = (facts.part_of_rig("gpu", name=name, vendor=known_vendor(name)) for name in names)
     return submission.Machine(
-        os=system if facts.os else None,
-        cpu=submission.Cpu(
-            name=facts.cpu, architecture=facts.cpu_architecture, logical_cores=facts.cpu_cores
-        ),
+        os=decode(submission.OperatingSystem, facts.part_of_rig("os")) if facts.os else None,
+        cpu=decode(submission.Cpu, facts.part_of_rig("cpu")),
         ram_mib=facts.ram_mib,
-        gpus=tuple(
-            submission.Gpu(
-                name=name,
-                vendor=known_vendor(name),
-                vram_mib=facts.vram_mib,
-                driver=facts.gpu_driver,
-            )
-            for name in names
-        ),
-    )
-
-
-def _engine(facts: ImportedFacts) -> submission.Engine:
-    return submission.Engine(
-        runner="imported",
-        name=facts.engine or "",
-        version=facts.engine_version,
-        commit=facts.engine_commit,
-        build_number=facts.build,
-        backend=facts.backend or "other",
+        gpus=tuple(decode(submission.Gpu, card) for card in cards),
     )
 
 
 def _target(facts: ImportedFacts) -> submission.Model:
-    name, quantisation = facts.target or "", facts.quantisation or ""
-    return submission.Model(
-        id=id_of(f"{name}-{quantisation}"),
-        name=name,
-        quantisation=quantisation,
+    name = facts.target or ""
+    known = facts.part_of_rig(
+        "target",
+        id=id_of(f"{name}-{facts.quantisation}"),
         parameters=parameters_of(facts.parameters or size_in(name)),
         active_parameters=parameters_of(facts.active_parameters or size_in(name, active=True)),
-        file_bytes=facts.target_bytes,
-        sha256=facts.target_sha256,
     )
+    return decode(submission.Model, known)
 
 
 def _settings(facts: ImportedFacts) -> submission.Settings:
     """Return the settings; sampling settings are included only if tokens were sampled."""
-    axes: dict[str, Any] = {
-        name: axis.value(facts)
-        for name, axis in AXES.items()
-        if facts.sampling != "greedy" or "temperature" not in (name, axis.needs)
-    }
-    return submission.Settings(
-        sampling=facts.sampling or "other",
-        max_output_tokens=facts.max_output_tokens,
-        context_tokens=facts.context,
-        batch_tokens=facts.batch,
-        micro_batch_tokens=facts.micro_batch,
-        threads=facts.threads,
-        thinking=facts.thinking,
-        **axes,
-    )
+    known = facts.part_of_rig("settings")
+    sampled = {name for name, axis in AXES.items() if "temperature" in (name, axis.needs)}
+    unused = sampled if facts.sampling == "greedy" else set[str]()
+    return decode(submission.Settings, {k: v for k, v in known.items() if k not in unused})
 
 
-def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
-    is_baseline, layers = arm.name == BASELINE, facts.gpu_layers
-    concurrency = facts.concurrency or arm.concurrency
-    return Arm(
+def _arm(part: Part, name: str, arm_id: str, how: Method, facts: ImportedFacts) -> submission.Arm:
+    layers, reason = facts.gpu_layers, part.failed.get(name)
+    concurrency = facts.concurrency or part.concurrency.get(name) or None
+    placed = submission.Placement(target_gpu_layers_requested=layers)
+    return submission.Arm(
         id=arm_id,
-        role="baseline" if is_baseline else "speculation",
+        role="baseline" if name == BASELINE else "speculation",
         method=how,
-        baseline=None if is_baseline else BASELINE,
-        concurrency=concurrency if concurrency != 1 else None,
-        outcome="failed" if arm.reason else "ok",
-        reason=arm.reason,
-        placement=None if layers is None else Placement(target_gpu_layers_requested=layers),
+        baseline=None if name == BASELINE else BASELINE,
+        concurrency=None if concurrency == 1 else concurrency,
+        outcome="failed" if reason else "ok",
+        reason=reason,
+        placement=None if layers is None else placed,
     )
 
 
@@ -218,29 +188,24 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
     """
     if facts.measured_from is not None and facts.measured_until is not None:
         return facts.measured_from, facts.measured_until
+    key = "date" if facts.measured_from is None else "measured_from"
     day = facts.measured_from or facts.date or ""
     spent_ms = sum((t.decode_ms or 0.0) + (t.prompt_ms or 0.0) for t in done)
     try:
         start = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    except ValueError as error:
-        key = "date" if facts.measured_from is None else "measured_from"
-        raise BadInputError(
-            f"{part}: --map {key}={day!r}: expected a date such as 2026-05-17"
-        ) from error
-    try:
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
+    except ValueError as error:
+        raise wrong(part, f"--map {key}={day!r}: expected a date such as 2026-05-17") from error
     except OverflowError as error:
-        raise BadInputError(
-            f"{part}: the times add up to {spent_ms:.0e} ms; at least one time is wrong"
-        ) from error
+        fault = f"the times add up to {spent_ms:.0e} ms; at least one time is wrong"
+        raise wrong(part, fault) from error
     return utc(start), utc(end)
 
 
-def _lines(left_out: LeftOut) -> tuple[str, ...]:
-    """Return one line for each kind of data left out, with the first place where it was found."""
-    return tuple(
-        f"{what} ({len(places)} times, first at {places[0]})"
-        if len(places) > 1
-        else " ".join((what, *(f"({place})" for place in places)))
-        for what, places in left_out.items()
-    )
+def _lines(left_out: LeftOut) -> Iterator[str]:
+    """Yield one line for each kind of data left out, with the first place where it was found."""
+    for what, places in left_out.items():
+        if len(places) > 1:
+            yield f"{what} ({len(places)} times, first at {places[0]})"
+        else:
+            yield " ".join((what, *(f"({place})" for place in places)))

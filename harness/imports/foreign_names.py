@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from harness.imports.json_values import JsonObject
+from harness.imports.json_values import Value
 from harness.imports.needed_facts import ImportedFacts
 from schemas.submission import Reason
 
@@ -28,9 +28,7 @@ _REASONS: tuple[tuple[str, Reason], ...] = (
 def id_of(text: str) -> str:
     """Turn a name into an id: lower case, with hyphens; a long name is cut and gets a digest."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._") or "unnamed"
-    if len(plain) <= _LONGEST_ID:
-        return plain
-    return f"{plain[: _LONGEST_ID - _DIGEST - 1].rstrip('-._')}-{_digest(text)}"
+    return plain if len(plain) <= _LONGEST_ID else _with_digest(plain, text)
 
 
 def ids_of(texts: Iterable[str]) -> dict[str, str]:
@@ -38,13 +36,13 @@ def ids_of(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in dict.fromkeys(texts):
         plain = id_of(each)
-        taken = plain in found.values()
-        found[each] = f"{plain[: _LONGEST_ID - _DIGEST - 1]}-{_digest(each)}" if taken else plain
+        found[each] = _with_digest(plain, each) if plain in found.values() else plain
     return found
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
+def _with_digest(plain: str, text: str) -> str:
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
+    return f"{plain[: _LONGEST_ID - _DIGEST - 1].rstrip('-._')}-{digest}"
 
 
 def weights_in(path: str) -> tuple[str | None, str | None]:
@@ -60,13 +58,14 @@ def target_facts(path: str | None) -> ImportedFacts:
     return ImportedFacts(target=name, quantisation=quantisation)
 
 
-def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
+def finish_of(answer: Value) -> Literal["length", "stop"] | None:
     """Return why an answer ended, from OpenAI's `finish_reason` or llama-server's `stop_type`."""
-    choices = answer.children("choices") if answer.fields.get("choices") else []
-    word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
-    if word in ("length", "limit"):
-        return "length"
-    return "stop" if word in ("stop", "eos", "word") else None
+    choices = answer.at("choices").each() if answer.at("choices").json else []
+    word = choices[0].at("finish_reason") if choices else answer.at("stop_type")
+    found: dict[str | None, Literal["length", "stop"]] = {
+        "length": "length", "limit": "length", "stop": "stop", "eos": "stop", "word": "stop",
+    }  # fmt: skip
+    return found.get(word.text())
 
 
 def reason_of(text: str | None) -> Reason:

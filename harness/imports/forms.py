@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from harness.imports.foreign_names import finish_of
-from harness.imports.json_values import JsonObject, lines
-from harness.imports.source_files import Given, text
+from harness.imports.json_values import Value, rows
+from harness.imports.source_files import Given
 from schemas.vocabulary.documents import document
 
 TABLE: Mapping[str, Any] = document("server_log")
@@ -113,14 +113,17 @@ def stated(file: Given) -> StatedText:
 
     Raises `BadInputError` for JSON that cannot be read, and for a wrong figure in it.
     """
-    whole = _last_chunks(file)
-    found = (each for row in lines(whole) for each in answers(row))
-    return logged(whole) or StatedText([*found], [], set())
+    log = logged(file)
+    if log is not None:
+        return log
+    return StatedText(
+        [each for row in rows(_last_chunks(file)) for each in answers(row)], [], set()
+    )
 
 
 def logged(file: Given) -> StatedText | None:
     """Return what the lines of a log report; `None` for answers in JSON, but not lines in JSON."""
-    whole = text(file)
+    whole = file.text
     is_json = _JSON.match(whole) is not None
     if whole.lstrip().startswith(_CHUNK) or (is_json and '"predicted_n"' in whole):
         return None
@@ -130,10 +133,10 @@ def logged(file: Given) -> StatedText | None:
 
 def _last_chunks(file: Given) -> Given:
     """Return a file with one line for each streamed answer: its last chunk, which has the times."""
-    if not text(file).lstrip().startswith(_CHUNK):
+    if not file.text.lstrip().startswith(_CHUNK):
         return file
     ends, was_end = [], False
-    for line in text(file).splitlines():
+    for line in file.text.splitlines():
         chunk = line.strip().removeprefix(_CHUNK).strip()
         is_end = '"timings"' in chunk and _ENDS.search(chunk) is not None
         if is_end and not was_end:  # the chunk after a chunk with times repeats the times
@@ -171,36 +174,39 @@ def printed(whole: str, name: str) -> StatedText:
     return read
 
 
-def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
+def answers(row: Value, depth: int = 0) -> Iterator[Found]:
     """Yield the model answers in a JSON value: the value itself, or objects nested in it.
 
     Raises `BadInputError` if a figure is not a number of at least 0, or a count is not whole.
     """
-    forms = (form for form in _ANSWERS if all(map(row.holder, form.needs)))
-    form = next((f for f in forms if not (f.unless and row.fields.get(f.unless))), None)
+    form = next((form for form in _ANSWERS if _is_of(row, form)), None)
     if form is not None:
         figures: dict[str, str | float] = {}
         for name, paths in form.figures.items():
-            for holder, key in filter(None, map(row.holder, reversed(paths.split()))):
-                value = holder.count(key) if name in _COUNTS else holder.number(key)
-                figures[name] = value or 0.0
+            read = Value.count if name in _COUNTS else Value.number
+            for path in filter(row.has, reversed(paths.split())):
+                figures[name] = read(row.at(path)) or 0.0
         yield Found(form=form, place=row.place, figures=figures, finish=finish_of(row))
     elif depth < _DEEPEST:
         for inner in row.inside():
             yield from answers(inner, depth + 1)
 
 
+def _is_of(row: Value, form: Form) -> bool:
+    is_other = form.unless is not None and row.at(form.unless).json
+    return not is_other and all(map(row.has, form.needs))
+
+
 def repeats(requests: Sequence[Found]) -> list[bool]:
     """Return whether each request took its prompt from the cache: few tokens were left to read."""
     longest, found = 0.0, []
     for request in requests:
-        tokens = request.number("prompt_tokens")
+        tokens = request.number("prompt_tokens") or 0.0
+        is_known = request.number("prompt_tokens") is not None
         earlier = max(longest, request.number("cached") or 0.0)
-        found.append(
-            tokens is not None
-            and any(tokens <= most and tokens * by <= earlier for most, by in TABLE["cached"])
-        )
-        longest = max(longest, tokens or 0.0)
+        is_short = any(tokens <= most and tokens * by <= earlier for most, by in TABLE["cached"])
+        found.append(is_known and is_short)
+        longest = max(longest, tokens)
     return found
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from harness.errors import BadInputError
 from harness.imports import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
 from harness.imports.forms import logged
-from harness.imports.json_values import JsonObject, lines
+from harness.imports.json_values import rows
 from harness.imports.records import Format, ParsedFiles
-from harness.imports.source_files import Given, text
+from harness.imports.source_files import Given, wrong
 from schemas.vocabulary.documents import document
 
 IMPORTERS: dict[str, Format] = {
@@ -17,7 +17,7 @@ IMPORTERS: dict[str, Format] = {
     "llama-spec-bench": llama_spec_bench.FORMAT,
     "llama-server": llama_server.FORMAT,
 }
-_OWN = frozenset({"format", "version", "trials", "arms"})
+_OWN = {"format", "version", "trials", "arms"}
 _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 
 
@@ -26,13 +26,13 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
     seen: dict[bytes, str] = {}
     for file in files:
         if file.data in seen:  # a run would be compared with itself, or counted twice
-            raise BadInputError(
-                f"{file.name}: this file has the same records as {seen[file.data]}; give "
-                "each run once"
-            )
+            fault = f"this file has the same records as {seen[file.data]}"
+            raise wrong(file.name, fault, "give each run once")
         seen[file.data] = file.name
     try:
-        return IMPORTERS[form].read(files)
+        parsed = IMPORTERS[form].read(files)
+        for part in parsed.parts:
+            part.check()
     except BadInputError as error:
         for file in files:
             guess = _looks_like(file)
@@ -40,12 +40,13 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
                 option = f"a {guess} file: --from {guess}" if guess in IMPORTERS else guess
                 raise BadInputError(f"{error}. {file.name} looks like {option}") from error
         raise
+    return parsed
 
 
 def _looks_like(file: Given) -> str | None:
     """Return the format that a file seems to have, else a description of the file, else `None`."""
     try:
-        start, log = text(file).lstrip(), logged(file)
+        start, log = file.text.lstrip(), logged(file)
         found = log.found if log else []
         reason = llama_server.lacking(found)
         if reason is None:
@@ -54,16 +55,13 @@ def _looks_like(file: Given) -> str | None:
         for sign, meaning in _SIGNS["starts"].items():
             if f"\n{sign}" in f"\n{start}":
                 return meaning
-        known = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
-        return next(known, None) or (reason if found else _of_row(next(lines(file), None)))
+        known = next((meaning for sign, meaning in _SIGNS["words"].items() if sign in start), None)
+        row = None if known or found else next(rows(file), None)
     except BadInputError:
         return None
-
-
-def _of_row(row: JsonObject | None) -> str | None:
-    keys = row.fields.keys() if row else frozenset()
+    keys = row.keys if row else set()
     if keys >= _OWN:
         return "a result of this project, which needs no import"
-    known = (meaning for key, meaning in _SIGNS["keys"].items() if key in keys)
-    found = (name for name, each in IMPORTERS.items() if any(s <= keys for s in each.signs))
-    return next(known, None) or next(found, None)
+    forms = [name for name, each in IMPORTERS.items() if any(s <= keys for s in each.signs)]
+    meanings = [meaning for key, meaning in _SIGNS["keys"].items() if key in keys]
+    return known or (reason if found else next(iter((*meanings, *forms)), None))

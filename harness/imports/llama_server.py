@@ -5,23 +5,17 @@ Studio and others. Requests at the same position in each file must have the same
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
 from harness.imports.foreign_names import target_facts
-from harness.imports.forms import Found, repeats, stated
+from harness.imports.forms import Found, StatedText, repeats, stated
 from harness.imports.json_values import MS_PER_S
 from harness.imports.needed_facts import ImportedFacts, RateCounts, agreed
-from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
-from harness.imports.source_files import BASELINE, Given, text
+from harness.imports.records import SAME_PROMPTS, Format, ParsedFiles, Part, Record, by_arm
+from harness.imports.source_files import BASELINE, Given, wrong
 from harness.imports.trials import rate_counts
 
-_SAME = (
-    "send each server the same prompts in the same order, without the prompt cache, and give "
-    "only the lines of these requests"
-)
 _LEFT_OUT = (
     "texts, and rates, because they follow from times and tokens",
     "the statistics lines, because they are sums over all requests of a server",
@@ -34,63 +28,46 @@ _BUILD = re.compile(
 _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.gguf)")
 
 
-class _Source(NamedTuple):
-    """An arm's file: everything stated in it, its requests, and a line for each kind left out."""
-
-    arm: str
-    file: Given
-    found: Sequence[Found]
-    records: list[Record]
-    left_out: list[str]
-
-
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read the files as one measurement: each file is an arm, and the first is the baseline."""
-    sources = [_source(arm, file) for arm, file in by_arm(files)]
-    first, expected = files[0].name, len(sources[0].records)
-    for source in sources:  # requests are paired by position
-        if len(source.records) != expected:
-            raise BadInputError(
-                f"{source.file.name} has {len(source.records)} requests, but {first} has "
-                f"{expected}; {_SAME}"
+    left_out, cached, arms = [*_LEFT_OUT], set[int](), by_arm(files)
+    texts = [stated(file) for file in files]
+    by_file: list[list[Record]] = []
+    for (arm, file), text in zip(arms, texts, strict=True):
+        left_out += _unread(file.name, text)
+        if reason := lacking(text.found):
+            raise wrong(file.name, reason)
+        requests = [each for each in text.found if each.is_request]
+        if by_file and len(requests) != len(by_file[0]):  # requests are paired by position
+            fault = (
+                f"the file has {len(requests)} requests, but {files[0].name} has {len(by_file[0])}"
             )
-    cached = {each.prompt for source in sources for each in source.records if each.is_repeat}
-    records = tuple(
-        each for source in sources for each in source.records if each.prompt not in cached
-    )
+            raise wrong(file.name, fault, SAME_PROMPTS)
+        again = [at for at, is_repeat in enumerate(repeats(requests)) if is_repeat]
+        cached.update(again)
+        repeated = "a repeated request, whose prompt was in the cache"
+        left_out += (f"{requests[at].place}: {repeated}" for at in again)
+        by_file.append([_record(arm, at, each) for at, each in enumerate(requests, 1)])
+    records = tuple(each for own in by_file for at, each in enumerate(own) if at not in cached)
     if not records:
-        raise BadInputError(f"{first}: every request took its prompt from the cache; {_SAME}")
+        raise wrong(files[0].name, "every request took its prompt from the cache", SAME_PROMPTS)
+    counts: RateCounts | None = agreed(map(rate_counts, by_file))
+    is_timed = any(each.decode_ms is not None for each in records)
     part = Part(
         name="llama-server",
         suite="llama-server",
-        facts=_facts(sources, is_timed=any(each.decode_ms is not None for each in records)),
-        arms=arms(
-            records,
-            (source.arm for source in sources),
-            remedy=_SAME,
-            methods=_methods(sources),
-        ),
+        facts=_facts(files, texts, counts if is_timed else "steps"),
+        methods=_methods([arm for arm, _ in arms], texts),
         records=records,
     )
-    left_out = (line for source in sources for line in source.left_out)
-    return ParsedFiles(parts=(part,), left_out=(*_LEFT_OUT, *left_out))
+    return ParsedFiles([part], left_out)
 
 
-def _source(arm: str, file: Given) -> _Source:
-    found, unread, models = stated(file)
-    left_out = [
-        f"{file.name}: line {number} ({form.of}) is incomplete, or in an unknown form"
-        for number, form in unread
-    ]
-    left_out += (f"{file.name}: {of}, with lines from two models" for of in sorted(models))
-    if reason := lacking(found):
-        raise BadInputError(f"{file.name}: {reason}")
-    records, requests = list[Record](), [each for each in found if each.is_request]
-    for number, (each, is_repeat) in enumerate(zip(requests, repeats(requests), strict=True), 1):
-        if is_repeat:
-            left_out.append(f"{each.place}: a repeated request, whose prompt was in the cache")
-        records.append(_record(arm, f"request-{number}", each, is_repeat=is_repeat))
-    return _Source(arm, file, found, records, left_out)
+def _unread(name: str, text: StatedText) -> list[str]:
+    """Name the lines of a log that are recognised, but not read."""
+    unread = (f"line {number} ({form.of})" for number, form in text.unread)
+    lines = [f"{name}: {line} is incomplete, or in an unknown form" for line in unread]
+    return lines + [f"{name}: {of}, with lines from two models" for of in sorted(text.models)]
 
 
 def lacking(found: Sequence[Found]) -> str | None:
@@ -109,59 +86,53 @@ def lacking(found: Sequence[Found]) -> str | None:
     )
 
 
-def _record(arm: str, prompt: str, found: Found, *, is_repeat: bool) -> Record:
+def _record(arm: str, position: int, found: Found) -> Record:
     number, count, tokens = found.number, found.count, found.count("tokens")
-    rate, took_ms = number("rate"), number("took_ms")
-    if rate is None and tokens and took_ms:
-        rate = tokens / took_ms * MS_PER_S
-    read, prompt_rate = count("prompt_tokens"), number("prompt_rate")
-    prompt_ms, accepted = number("prompt_ms"), count("accepted")
-    if prompt_ms is None and read and prompt_rate:
-        prompt_ms = read / prompt_rate * MS_PER_S
-    drafted, rejected = count("drafted"), count("rejected")
+    read, prompt_rate, took_ms = count("prompt_tokens"), number("prompt_rate"), number("took_ms")
+    took_rate = tokens / took_ms * MS_PER_S if tokens and took_ms else None
+    prompt_ms = read / prompt_rate * MS_PER_S if read and prompt_rate else None
+    drafted, accepted, rejected = count("drafted"), count("accepted"), count("rejected")
     if drafted is None and accepted is not None and rejected is not None:
         drafted = accepted + rejected
     if drafted is None and arm != BASELINE and found.form.silent:
         drafted = accepted = 0  # the server omits the counts if it drafted nothing
     return Record(
         arm=arm,
-        prompt=prompt,
+        prompt=f"request-{position}",
         place=found.place,
         prompt_tokens=None if read is None else read + (count("cached") or 0),
-        prompt_ms=prompt_ms,
+        prompt_ms=prompt_ms if number("prompt_ms") is None else number("prompt_ms"),
         output_tokens=tokens,
         decode_ms=number("ms"),
-        per_second=rate,
+        per_second=took_rate if number("rate") is None else number("rate"),
         drafted=drafted,
         accepted=accepted,
         finish=found.finish,
-        is_repeat=is_repeat,
     )
 
 
-def _methods(sources: Sequence[_Source]) -> dict[str, str]:
-    """Return the method of each arm whose log names the draft types, one line for each type."""
-    known: dict[str, str] = {}
-    for source in sources:
-        kinds = dict.fromkeys(each.figures.get("kind") for each in source.found)
-        if method := method_of(str(kind) for kind in kinds if kind):
-            known[source.arm] = method
+def _methods(arms: Sequence[str], texts: Sequence[StatedText]) -> Mapping[str, str | None]:
+    """Return each arm's method; some logs name the types of draft, one line for each type."""
+    known: dict[str, str | None] = dict.fromkeys(arms)
+    for arm, text in zip(arms, texts, strict=True):
+        kinds = dict.fromkeys(each.figures.get("kind") for each in text.found)
+        known[arm] = method_of(str(kind) for kind in kinds if kind) or known[arm]
     return known
 
 
-def _facts(sources: Sequence[_Source], *, is_timed: bool) -> ImportedFacts:
+def _facts(
+    files: Sequence[Given], texts: Sequence[StatedText], counts: RateCounts | None
+) -> ImportedFacts:
     """Return engine, build and model, each only if all logs that name it agree."""
-    texts = [text(source.file) for source in sources]
-    builds = [match for each in texts if (match := _BUILD.search(each))]
-    models = [match for each in texts if (match := _MODEL.search(each))]
+    builds = [match for file in files if (match := _BUILD.search(file.text))]
+    models = [match for file in files if (match := _MODEL.search(file.text))]
     build = agreed(match["build"] for match in builds)
-    engines = {each.form.engine for source in sources for each in source.found}
-    counts: RateCounts | None = agreed(rate_counts(source.records) for source in sources)
+    engines = {each.form.engine for text in texts for each in text.found}
     return target_facts(agreed(match["path"] for match in models)) | ImportedFacts(
         build=int(build) if build else None,
         engine_commit=agreed(match["commit"] for match in builds),
         engine=engines.pop() if len(engines) == 1 else None,
-        rate_counts=counts if is_timed else "steps",
+        rate_counts=counts,
     )
 
 

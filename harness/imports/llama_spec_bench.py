@@ -10,20 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
 from harness.imports.foreign_names import id_of
 from harness.imports.json_values import MS_PER_S
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
-from harness.imports.source_files import BASELINE, Given, text
+from harness.imports.records import Format, ParsedFiles, Part, Record, by_arm
+from harness.imports.source_files import BASELINE, Given, wrong
 
-_COLUMNS = ("task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted")
+_COLUMNS = {"task", "run", "stage", "tokens", "stop", "time(s)", "rounds", "accepted"}
 _BASE, _SECOND = "base", "speculative"
 _PLAIN = {_BASE, "error"}
-_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
-_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
+_FIGURE = re.compile(r"([0-9]+(?:\.[0-9]+)?)")
+_ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
 _RULE = set("|- ")  # the line under the header; the tool prints one column too few
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
@@ -38,22 +37,20 @@ class _Row(NamedTuple):
 
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read the files as one measurement: each file is an arm, and the first is the baseline."""
-    found = [pair for arm, file in by_arm(files) for pair in _split_arms(arm, [*_rows(arm, file)])]
-    records = tuple(record for arm, rows in found for record in _generations(arm, rows))
-    methods = {arm: _method(rows) for arm, rows in dict(found).items() if arm != BASELINE}
+    found = [each for arm, file in by_arm(files) for each in _arms(arm, [*_rows(arm, file)])]
     part = Part(
         name="llama-spec-bench",
         suite="llama-spec-bench",
         facts=ImportedFacts(engine="ik_llama.cpp"),
-        arms=arms(records, dict(found), methods=methods),
-        records=records,
+        methods={arm: _method(rows) for arm, rows in found},
+        records=tuple(record for arm, rows in found for record in _generations(arm, rows)),
         tasks=_TASKS,
     )
     derived = "summaries, and rates, acceptance and lengths, because they follow from the counters"
-    return ParsedFiles(parts=(part,), left_out=(derived, "acceptance by position"))
+    return ParsedFiles([part], (derived, "acceptance by position"))
 
 
-def _split_arms(arm: str, rows: Sequence[_Row]) -> Sequence[tuple[str, Sequence[_Row]]]:
+def _arms(arm: str, rows: Sequence[_Row]) -> Sequence[tuple[str, Sequence[_Row]]]:
     """Return a file's rows by arm.
 
     If the first file has rows of the baseline and of a chain, stage `base` is the baseline.
@@ -70,51 +67,42 @@ def _split_arms(arm: str, rows: Sequence[_Row]) -> Sequence[tuple[str, Sequence[
 def _rows(arm: str, file: Given) -> Iterator[_Row]:
     columns: list[str] = []
     is_empty = True
-    for number, line in enumerate(text(file).splitlines(), start=1):
+    for number, line in enumerate(file.text.splitlines(), start=1):
         table = line[line.find("|") :].strip() if "|" in line else ""  # after log text
         cells = [cell.strip() for cell in table.strip("|").split("|")]
         heads = [cell.lower().replace(" ", "") for cell in cells]
-        if all(name in heads for name in _COLUMNS):
-            columns = heads
-        elif not table:
-            columns = []
+        if not table or set(heads) >= _COLUMNS:
+            columns = heads if table else []
         elif len(cells) == len(columns) and not set(table) <= _RULE:
             is_empty, row = False, dict(zip(columns, cells, strict=True))
             record = _record(arm, row, f"{file.name}: line {number}")
             yield _Row(row["run"], row["stage"], record)
     if is_empty:
-        raise BadInputError(
-            f"{file.name}: the file has no row of the table 'task | run | stage | tokens | …'"
-        )
+        raise wrong(file.name, "the file has no row of the table 'task | run | stage | tokens | …'")
 
 
 def _record(arm: str, row: Mapping[str, str], place: str) -> Record:
-    tokens, seconds = (_figure(row, name, place) for name in ("tokens", "time(s)"))
-    counted = _ACCEPTED.fullmatch(row["accepted"])
-    if counted is None and row["accepted"] not in _NONE:
-        raise BadInputError(
-            f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
-        )
+    found = {}
+    for name in ("tokens", "time(s)", "accepted"):
+        cell, counted = row[name], name == "accepted"
+        match = _ACCEPTED.fullmatch(cell) if counted else _FIGURE.fullmatch(cell)
+        if match is None and cell not in _NONE:
+            expected = "accepted/drafted or -" if counted else "a number or -"
+            raise wrong(place, f"{name} is {cell!r}, expected {expected}")
+        found[name] = [float(each) for each in match.groups()] if match else []
+    tokens, seconds, counts = found["tokens"], found["time(s)"], found["accepted"]
     return Record(
         arm=arm,
         prompt=row["task"],
         place=place,
         category=row["task"],
         reason="other" if row["stop"] == "fail" else None,
-        output_tokens=None if tokens is None else int(tokens),
-        decode_ms=None if seconds is None else seconds * MS_PER_S,
-        drafted=int(counted[2]) if counted else None,
-        accepted=int(counted[1]) if counted else None,
+        output_tokens=int(tokens[0]) if tokens else None,
+        decode_ms=seconds[0] * MS_PER_S if seconds else None,
+        drafted=int(counts[1]) if counts else None,
+        accepted=int(counts[0]) if counts else None,
         finish="stop" if row["stop"] == "eog" else "length",
     )
-
-
-def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
-    if row[name] in _NONE:
-        return None
-    if not _FIGURE.fullmatch(row[name]):
-        raise BadInputError(f"{place}: {name} is {row[name]!r}, expected a number or -")
-    return float(row[name])
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
@@ -133,9 +121,8 @@ def _method(rows: Sequence[_Row]) -> str | None:
     """Return an arm's method, without `n_max`; several stages form one chain."""
     names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)
     stages = [name for name in names if name not in _PLAIN]
-    return method_of(stages) or (
-        f"other:name={id_of('-'.join(sorted(stages)))}" if stages else None
-    )
+    unknown = f"other:name={id_of('-'.join(sorted(stages)))}" if stages else None
+    return method_of(stages) or unknown
 
 
 FORMAT = Format(

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from harness.errors import BadInputError, suggestion
+from schemas.codec import Json
 from schemas.rig import Architecture, Backend, System
 from schemas.submission import Axes
 from schemas.vocabulary.axes import AXES
@@ -19,26 +20,30 @@ RateCounts = Literal["tokens", "steps"]
 Size = Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)?[BbMm]?$")]
 
 
-def _fact(description: str) -> Any:  # noqa: ANN401 - the default of a field of any type
-    return field(default=None, metadata={"help": description})
+def _fact(description: str, at: str = "") -> Any:  # noqa: ANN401 - the default of a field
+    return field(default=None, metadata={"help": description, "at": at})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFacts(Axes):
     """The known facts about a measurement; `None` means unknown.
 
-    Each field is a key of `--map`; the field's description is the help text of the key. The axes
-    are described in `schemas/vocabulary/axes.toml`.
+    Each field is a key of `--map`, with its help text, and `at` is its place in a result: a part of
+    the rig, such as the CPU, and a field. `schemas/vocabulary/axes.toml` describes the axes.
     """
 
-    target: str | None = _fact('name of the target, such as "Qwen3-8B"')
-    quantisation: str | None = _fact("quantisation of the target, such as Q4_K_M or BF16")
+    target: str | None = _fact('name of the target, such as "Qwen3-8B"', at="target.name")
+    quantisation: str | None = _fact(
+        "quantisation of the target, such as Q4_K_M or BF16", at="target.quantisation"
+    )
     parameters: Size | None = _fact("parameters of the target, such as 8.2B")
     active_parameters: Size | None = _fact(
         "parameters per token, for a mixture of experts, such as 3B"
     )
-    target_sha256: str | None = _fact("SHA-256 of the target's weight file")
-    target_bytes: int | None = _fact("size of the target's weight file in bytes")
+    target_sha256: str | None = _fact("SHA-256 of the target's weight file", at="target.sha256")
+    target_bytes: int | None = _fact(
+        "size of the target's weight file in bytes", at="target.file_bytes"
+    )
     draft: str | None = _fact("name of the draft model")
     draft_quantisation: str | None = _fact("quantisation of the draft model")
     draft_parameters: Size | None = _fact("parameters of the draft model, such as 0.6B")
@@ -46,40 +51,49 @@ class ImportedFacts(Axes):
         "how drafts are made: mtp, draft-model, ngram-simple, eagle3, other:name=medusa ..."
     )
     n_max: int | None = _fact("maximum number of tokens drafted in a round")
-    backend: Backend | None = _fact("cuda, vulkan, metal, rocm, sycl, cpu ...")
+    backend: Backend | None = _fact("cuda, vulkan, metal, rocm, sycl, cpu ...", at="engine.backend")
     gpu: str | None = _fact(
         'name of the GPU, such as "NVIDIA GeForce RTX 3090"; several are separated by commas'
     )
     vram_mib: int | None = _fact(
-        "memory of the GPU in MiB, such as 24576; with several GPUs, the memory of each GPU"
+        "memory of the GPU in MiB, such as 24576; with several GPUs, the memory of each GPU",
+        at="gpu.vram_mib",
     )
-    gpu_driver: str | None = _fact("version of the GPU driver")
-    cpu: str | None = _fact("name of the CPU")
-    cpu_architecture: Architecture | None = _fact("x86_64, aarch64 ...")
-    cpu_cores: int | None = _fact("logical cores of the CPU")
-    ram_mib: int | None = _fact("main memory in MiB")
-    os: System | None = _fact("linux, windows, macos, freebsd, other")
-    os_version: str | None = _fact("version of the operating system")
-    engine: str | None = _fact("name of the engine, if the format does not imply it")
-    engine_version: str | None = _fact("version of the engine")
-    engine_commit: str | None = _fact("commit of the engine")
-    build: int | None = _fact("build number of the engine, such as 9789")
+    gpu_driver: str | None = _fact("version of the GPU driver", at="gpu.driver")
+    cpu: str | None = _fact("name of the CPU", at="cpu.name")
+    cpu_architecture: Architecture | None = _fact("x86_64, aarch64 ...", at="cpu.architecture")
+    cpu_cores: int | None = _fact("logical cores of the CPU", at="cpu.logical_cores")
+    ram_mib: int | None = _fact("main memory in MiB", at="machine.ram_mib")
+    os: System | None = _fact("linux, windows, macos, freebsd, other", at="os.family")
+    os_version: str | None = _fact("version of the operating system", at="os.version")
+    engine: str | None = _fact(
+        "name of the engine, if the format does not imply it", at="engine.name"
+    )
+    engine_version: str | None = _fact("version of the engine", at="engine.version")
+    engine_commit: str | None = _fact("commit of the engine", at="engine.commit")
+    build: int | None = _fact("build number of the engine, such as 9789", at="engine.build_number")
     date: str | None = _fact("day of the measurement or of its publication, such as 2026-05-17")
     dataset: str | None = _fact(
         "data set of a serving benchmark, such as sharegpt; the benchmark's default is "
         "random tokens"
     )
-    context: int | None = _fact("context in tokens")
-    max_output_tokens: int | None = _fact("maximum length of an answer in tokens")
-    sampling: Literal["greedy", "other"] | None = _fact("greedy or other")
-    thinking: bool | None = _fact("whether the model's thinking mode was on")
+    context: int | None = _fact("context in tokens", at="settings.context_tokens")
+    max_output_tokens: int | None = _fact(
+        "maximum length of an answer in tokens", at="settings.max_output_tokens"
+    )
+    sampling: Literal["greedy", "other"] | None = _fact("greedy or other", at="settings.sampling")
+    thinking: bool | None = _fact(
+        "whether the model's thinking mode was on", at="settings.thinking"
+    )
     concurrency: int | None = _fact("number of concurrent requests")
     rate_counts: RateCounts | None = _fact(
         "what the tool's rates count: tokens (every token) or steps (every token but the first)"
     )
-    threads: int | None = _fact("threads for decoding single tokens")
-    batch: int | None = _fact("logical batch size in tokens")
-    micro_batch: int | None = _fact("physical batch size in tokens")
+    threads: int | None = _fact("threads for decoding single tokens", at="settings.threads")
+    batch: int | None = _fact("logical batch size in tokens", at="settings.batch_tokens")
+    micro_batch: int | None = _fact(
+        "physical batch size in tokens", at="settings.micro_batch_tokens"
+    )
     gpu_layers: int | None = _fact("layers of the target requested on the GPU, -1 for all")
     measured_from: str | None = _fact("start of the measurement in UTC: 2026-05-17T09:00:00Z")
     measured_until: str | None = _fact("end of the measurement in UTC")
@@ -89,6 +103,14 @@ class ImportedFacts(Axes):
         """Merge two sets of facts; the right operand takes precedence."""
         stated = {key: value for key, value in asdict(other).items() if value is not None}
         return replace(self, **stated)
+
+    def part_of_rig(self, part: str, /, **others: Json) -> dict[str, Json]:
+        """Return the known fields of a part of a result, such as `engine`, after some others."""
+        places = {each.name: each.metadata.get("at", "") for each in fields(self)}
+        places |= {axis: f"settings.{axis}" for axis in AXES}
+        found = {at: getattr(self, key) for key, at in places.items() if at.startswith(f"{part}.")}
+        known = {at.partition(".")[2]: each for at, each in found.items() if each is not None}
+        return others | known
 
 
 def agreed(values: Iterable[_Value | None]) -> _Value | None:
@@ -126,13 +148,12 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> di
     """
     known, own = set(parts), dict[str, str]()
     for key in sorted(stated, key=lambda each: "/" in each):
-        scope, name = key.split("/", 1) if "/" in key else (part, key)
-        if scope not in known:
-            raise BadInputError(
-                f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
-            )
-        if scope == part:
-            own[name] = stated[key]
+        scope, slash, name = key.partition("/")
+        if slash and scope not in known:
+            hint = suggestion(scope, known)
+            raise BadInputError(f"--map {key}: the files have no part {scope!r}.{hint}")
+        if not slash or scope == part:
+            own[name or scope] = stated[key]
     return own
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from harness.errors import BadInputError, suggestion
 from harness.imports.foreign_names import id_of
 from harness.imports.needed_facts import TASK, agreed
-from harness.imports.records import Part
+from harness.imports.records import Part, Record
 from schemas.submission import Prompt, Suite, Task, Trial
 from schemas.vocabulary import TASKS
 
@@ -24,42 +24,25 @@ def suite(
 ) -> Suite:
     """Return the suite of the prompts that have trials, in the order of the files.
 
-    The suite of a serving benchmark is named after the data set that the benchmark sent.
+    A prompt's task is stated, else it is the format's or the name itself, of the prompt or of its
+    category, else `other`. A benchmark's suite is named after the data set that it sent.
     """
-    answered = {trial.prompt for trial in done}
-    categories = {record.prompt: record.category for record in reversed(part.records)}
-    lengths: dict[str, list[int | None]] = {}
+    records: dict[str, list[Record]] = {}
     for record in part.records:
-        lengths.setdefault(record.prompt, []).append(record.prompt_tokens or None)
+        records.setdefault(record.prompt, []).append(record)
+    table = {f"{TASK}{name}": task for name, task in (_TASKS | dict(part.tasks)).items()}
+    answered, found = {trial.prompt for trial in done}, []
+    for name, own in records.items():
+        keys = [f"{TASK}{each}" for each in (name, own[0].category) if each is not None]
+        words = [given[key] for given in (stated, table) for key in keys if key in given]
+        tokens = agreed(each.prompt_tokens or None for each in own)
+        if ids[name] in answered:
+            found.append(Prompt(id=ids[name], task=_TASKS[(*words, "other")[0]], tokens=tokens))
     return Suite(
         id=id_of(f"{part.suite}-{data_set}") if data_set else part.suite,
         version="0.0.0",  # unknown
-        prompts=tuple(
-            Prompt(
-                id=ids[name],
-                task=_task(name, categories[name], part.tasks, stated),
-                tokens=agreed(counts),
-            )
-            for name, counts in lengths.items()
-            if ids[name] in answered
-        ),
+        prompts=tuple(found),
     )
-
-
-def _task(
-    prompt: str, category: str | None, table: Mapping[str, str], stated: Mapping[str, str]
-) -> Task:
-    """Return a prompt's task: from `stated`, else `table`, else its name if a task, else `other`.
-
-    Each step tries the prompt's name first, then its category.
-    """
-    names = [name for name in (prompt, category) if name is not None]
-    words = [
-        *(stated.get(f"{TASK}{name}") for name in names),
-        *(table.get(name) for name in names),
-        *(name for name in names if name in _TASKS),
-    ]
-    return next((_TASKS[word] for word in words if word is not None), "other")
 
 
 def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
@@ -85,9 +68,9 @@ def pieces(part: Part) -> Iterator[Part]:
     for prompt, category in {r.prompt: r.category or "" for r in part.records}.items():
         by_category.setdefault(category, []).append(prompt)
     groups: list[set[str]] = [set()]
-    for _, prompts in sorted(by_category.items()):
-        for start in range(0, len(prompts), _MAX_PROMPTS):
-            some = prompts[start : start + _MAX_PROMPTS]
+    for _, own in sorted(by_category.items()):
+        for start in range(0, len(own), _MAX_PROMPTS):
+            some = own[start : start + _MAX_PROMPTS]
             if groups[-1] and len(groups[-1]) + len(some) > _MAX_PROMPTS:
                 groups.append(set())
             groups[-1].update(some)

@@ -1,14 +1,18 @@
 """The values that importers read from another tool's files: generations, arms, facts."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from harness.errors import BadInputError
 from harness.imports.foreign_names import id_of
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.source_files import BASELINE, Given
+from harness.imports.source_files import BASELINE, Given, wrong
 from schemas.submission import Probes, Reason
+
+SAME_PROMPTS = (
+    "send each server the same prompts in the same order, without the prompt cache, and give "
+    "only the lines of these requests"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,39 +42,50 @@ class Record:
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
     output_hash: str | None = None
-    is_repeat: bool = False  # its prompt was cached and its answer was already written
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmRead:
-    """One arm. `method` is written as for `--map method=`; `None` means unknown."""
-
-    name: str
-    method: str | None = None
-    concurrency: int | None = None
-    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The contents of one result: one machine, one target, one baseline."""
+    """The contents of one result: one machine, one target, one baseline.
+
+    `methods` has each arm's method, written as for `--map method=`; `None` means unknown, and the
+    baseline may be left out. `failed` has the arms that never answered. A concurrency that is
+    `None` must be stated.
+    """
 
     name: str
     suite: str
-    arms: tuple[ArmRead, ...]
-    records: tuple[Record, ...]
     facts: ImportedFacts
+    records: tuple[Record, ...]
+    methods: Mapping[str, str | None] = field(default_factory=dict)
+    failed: Mapping[str, Reason] = field(default_factory=dict)
+    concurrency: Mapping[str, int | None] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
-    needs_concurrency: bool = False
     probes: Probes | None = None
 
+    def check(self) -> None:
+        """Raise `BadInputError` if the baseline drafted, or prompts of a name differ in length."""
+        base = {r.prompt: r for r in self.records if r.arm == BASELINE and r.prompt_tokens}
+        for each in self.records:
+            expected = base.get(each.prompt, each).prompt_tokens
+            if each.prompt_tokens and each.prompt_tokens != expected:
+                raise wrong(
+                    each.place,
+                    f"the prompt has {each.prompt_tokens} tokens, but the baseline's {each.prompt} "
+                    f"has {expected}; the files do not have the same prompts in the same order",
+                    f"{SAME_PROMPTS}, or give each of vLLM's rows a custom_id",
+                )
+            if each.arm == BASELINE and each.drafted:
+                fault = f"{each.drafted} tokens were drafted, but this file is the baseline"
+                remedy = "give the baseline's file first, or name the arms: baseline=FILE mtp=FILE"
+                raise wrong(each.place, fault, remedy)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedFiles:
+
+class ParsedFiles(NamedTuple):
     """The parts, one per result, and a line for each kind of data that results cannot store."""
 
-    parts: tuple[Part, ...]
-    left_out: tuple[str, ...] = ()
+    parts: Sequence[Part]
+    left_out: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,50 +108,9 @@ def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
     """
     has_baseline = any(file.arm == BASELINE for file in files)
     if files[0].arm and not has_baseline:
-        raise BadInputError(
-            f"{files[0].name}: none of the files is the baseline; mark the baseline's file "
-            f"with {BASELINE}=FILE"
-        )
+        remedy = f"mark the baseline's file with {BASELINE}=FILE"
+        raise wrong(files[0].name, "none of the files is the baseline", remedy)
     return [
         (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
         for number, file in enumerate(files)
     ]
-
-
-def arms(
-    records: Sequence[Record],
-    names: Iterable[str],
-    *,
-    remedy: str = "",
-    concurrency: Mapping[str, int | None] = {},
-    methods: Mapping[str, str | None] = {},
-) -> tuple[ArmRead, ...]:
-    """Return these arms, the baseline first.
-
-    Raises `BadInputError`, advising `remedy`, if prompts of the same name differ in length; also
-    if the baseline drafted.
-    """
-    lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
-    for record in records:
-        base = lengths.get(record.prompt, record)
-        if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
-            raise BadInputError(
-                f"{record.place}: the prompt has {record.prompt_tokens} tokens, but the "
-                f"baseline's {record.prompt} has {base.prompt_tokens}; the files do not have the "
-                f"same prompts in the same order: {remedy}"
-            )
-    for record in records:
-        if record.arm == BASELINE and record.drafted:
-            raise BadInputError(
-                f"{record.place}: {record.drafted} tokens were drafted, but this file is the "
-                "baseline; give the baseline's file first, or name the arms: baseline=FILE "
-                "mtp=FILE"
-            )
-    return tuple(
-        ArmRead(
-            name=name,
-            method="none" if name == BASELINE else methods.get(name),
-            concurrency=concurrency.get(name) or None,
-        )
-        for name in dict.fromkeys((BASELINE, *names))
-    )

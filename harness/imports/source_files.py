@@ -36,6 +36,27 @@ class Given:
     def stem(self) -> str:
         return self.name.removesuffix(".gz").rsplit(".", 1)[0]
 
+    @property
+    def text(self) -> str:
+        """The text without byte-order mark and terminal colours.
+
+        Raises `BadInputError` if the bytes are not text.
+        """
+        mark = next((mark for mark in _MARKS if self.data.startswith(mark)), b"")
+        encoding = _MARKS.get(mark, "utf-8")
+        try:
+            return _COLOUR.sub("", self.data.removeprefix(mark).decode(encoding))
+        except UnicodeDecodeError as error:
+            at = len(mark) + error.start
+            raise wrong(
+                self.name, f"not valid {encoding.upper()} at byte {at}", "save it as UTF-8"
+            ) from error
+
+
+def wrong(place: str, fault: str, remedy: str = "") -> BadInputError:
+    """Return the error for a fault at a place of the files, with the next step."""
+    return BadInputError(f"{place}: {fault}" + (f"; {remedy}" if remedy else ""))
+
 
 def given(path: Path, arm: str | None = None) -> Given:
     """Read one file, unpacking gzip. Raises `BadInputError` if the file cannot be read."""
@@ -44,15 +65,14 @@ def given(path: Path, arm: str | None = None) -> Given:
             is_packed = stream.peek(len(_GZIP)).startswith(_GZIP)
             data = (gzip.GzipFile(fileobj=stream) if is_packed else stream).read(MAX_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadInputError(
-            f"{path} cannot be unpacked: {error}; give the original archive, or the unpacked file"
-        ) from error
+        remedy = "give the original archive, or the unpacked file"
+        raise wrong(str(path), f"cannot be unpacked: {error}", remedy) from error
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > MAX_BYTES:
-        raise BadInputError(f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only")
+        raise wrong(str(path), f"larger than {MAX_BYTES >> 20} MiB", "give the raw records only")
     if not data.strip():
-        raise BadInputError(f"{path}: the file is empty; the tool wrote nothing into it")
+        raise wrong(str(path), "the file is empty", "the tool wrote nothing into it")
     return Given(name=path.name, data=data, arm=arm)
 
 
@@ -68,17 +88,3 @@ def digest(files: Sequence[Given]) -> str:
     if len(digests) == 1:
         return digests[0]
     return hashlib.sha256("".join(f"{each}\n" for each in digests).encode()).hexdigest()
-
-
-def text(file: Given) -> str:
-    """Return the text of a file without byte-order mark and terminal colours."""
-    data = file.data
-    mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
-    encoding = _MARKS.get(mark, "utf-8")
-    try:
-        return _COLOUR.sub("", data.removeprefix(mark).decode(encoding))
-    except UnicodeDecodeError as error:
-        at = len(mark) + error.start
-        raise BadInputError(
-            f"{file.name}: not valid {encoding.upper()} at byte {at}; save it as UTF-8"
-        ) from error

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,29 +47,18 @@ def help_examples() -> list[str]:
     return [" ".join(found.split()) for found in re.findall(r"- `(--from [^`]+)`", HELP)]
 
 
-# The files that the examples name, and the samples used for them.
-EXAMPLE_FILES = {
-    ("inventivehq", "community.json"): "inventivehq.json",
-    ("llama-bench", "bench.json"): "llama-bench.json",
-    ("vllm", "off.jsonl"): "vllm-baseline.jsonl",
-    ("vllm", "on.jsonl"): "vllm-spec.jsonl",
-    ("llama-spec-bench", "base.txt"): "llama-spec-bench-base.txt",
-    ("llama-spec-bench", "mtp.txt"): "llama-spec-bench-mtp.txt",
-    ("llama-server", "off.log"): "llama-server-off.log",
-    ("llama-server", "on.log"): "llama-server-on.log",
-}
-
-
 @pytest.mark.parametrize(("form", "example"), [*zip(IMPORTERS, help_examples(), strict=True)])
 def test_the_example_of_every_format_in_the_help_works(
     form: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for (name, file), inside in EXAMPLE_FILES.items():
-        if name == form:
-            shutil.copy(SAMPLES / inside, tmp_path / file)
+    words = shlex.split(example)
+    values = {word for option, word in pairwise(words) if option in ("--from", "--map")}
+    names = [word for word in words if word not in values and not word.startswith("--")]
+    for name, sample in zip(names, ALL[form].files, strict=True):
+        shutil.copy(SAMPLES / sample, tmp_path / name)
     monkeypatch.chdir(tmp_path)
 
-    result = CliRunner().invoke(app, ["import", *shlex.split(example), "-o", "results"])
+    result = CliRunner().invoke(app, ["import", *words, "-o", "results"])
 
     assert (result.exit_code, form in example) == (0, True), result.stderr
     assert list((tmp_path / "results").iterdir())

@@ -1,6 +1,8 @@
-"""A file that is not of the given format is recognised, and the error says what it is."""
+"""A wrong file is refused with what is wrong, where, and what to do; another format is named."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +12,24 @@ from harness.errors import BadInputError
 from harness.imports.importers import IMPORTERS
 from harness.imports.source_files import MAX_BYTES, Given, given
 from schemas.codec import canonical_bytes, encode
-from tests.harness.imports.samples import ALL, SAMPLES, one, run
+from tests.harness.imports.samples import (
+    ALL,
+    BASE_TABLE,
+    FACTS,
+    GREEDY,
+    MTP,
+    MTP_TABLE,
+    SAMPLES,
+    answer,
+    bodies,
+    changed,
+    file,
+    files,
+    one,
+    run,
+    served,
+    tables,
+)
 
 
 @pytest.mark.parametrize("form", IMPORTERS)
@@ -49,6 +68,10 @@ def test_the_right_format_is_named_when_another_was_given(form: str, other: str,
             b"[ Prompt: 87.2 t/s | Generation: 22.9 t/s ]\n",
             "paste the text into the page 'Why is it",
         ),
+        (
+            canonical_bytes(encode(one("vllm"))),
+            "a result of this project, which needs no import",
+        ),
     ],
 )
 def test_unreadable_input_is_described(start: bytes, said: str) -> None:
@@ -56,18 +79,121 @@ def test_unreadable_input_is_described(start: bytes, said: str) -> None:
         run("llama-bench", [Given(name="x", data=start)], {})
 
 
-def test_a_result_of_this_project_needs_no_import() -> None:
-    file = Given(name="own.json", data=canonical_bytes(encode(one("vllm"))))
-
-    with pytest.raises(BadInputError, match="a result of this project, which needs no import"):
-        run("inventivehq", [file], {})
+BROKEN = [b"", b"\x00\x01", b"[1]", b"{", b"null", b'{"runs": 3}', b'{"results": [{"id": 1}]}']
 
 
-def test_the_same_records_twice_are_refused() -> None:
-    file = given(SAMPLES / "vllm-spec.jsonl")
+@pytest.mark.parametrize("form", IMPORTERS)
+@pytest.mark.parametrize("data", [*BROKEN, b"[" * 5000])
+def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: bytes) -> None:
+    with pytest.raises(BadInputError) as caught:
+        run(form, [Given(name="broken.json", data=data)], ALL[form].facts)
 
-    with pytest.raises(BadInputError, match="the same records as vllm-spec"):
-        run("vllm", [file, file], ALL["vllm"].facts)
+    assert "\n" not in str(caught.value)
+    assert "broken.json" in str(caught.value) or "there is nothing to import" in str(caught.value)
+
+
+def community(wrong: dict[str, Any]) -> list[Given]:
+    def change(value: dict[str, Any]) -> None:
+        value["runs"]["cpu"]["runs"][0]["records"][0].update(wrong)
+
+    return [changed("inventivehq.json", change)]
+
+
+def created(moment: int) -> list[Given]:
+    row = json.loads((SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    row["response"]["body"]["created"] = moment
+    return [file("base", row)]
+
+
+def other_prompts() -> list[Given]:
+    off, on = files("llama-server")
+    return [off, file("on.log", on.text.replace("   60 tokens (", "   61 tokens ("))]
+
+
+def answered(ms: float | None, **more: float | None) -> list[Given]:
+    off = answer("off.json", ms, **{"predicted_per_second": None} | more)
+    return [off, answer("on.json", 1000.0)]
+
+
+RECORD = "inventivehq.json: $.runs.cpu.runs[0].records[0]"
+LISTS = dict.fromkeys(("input_lens", "output_lens", "ttfts", "itls", "errors"), "left out")
+PACED = {"request_rate": 2.0, "max_concurrency": None}
+OWN, NOT_SAME = ALL["vllm"].facts, "not have the same prompts in the same order"
+REFUSED: list[tuple[str, list[Given], dict[str, str], str]] = [
+    ("inventivehq", community({"predicted_n": "many"}), {},
+     f'{RECORD}.predicted_n is "many", expected a whole number of at least 0'),
+    ("inventivehq", community({"predicted_ms": -1}), {},
+     f"{RECORD}.predicted_ms is -1, expected a number of at least 0"),
+    ("inventivehq", community({"id": None}), {},
+     f"{RECORD}.id is missing, expected the name of a prompt"),
+    ("vllm", created(10**15), OWN, "expected a time in seconds since 1970"),
+    ("vllm", created(10**12), OWN, "expected a time in seconds since 1970"),
+    ("vllm", [given(SAMPLES / "vllm-spec.jsonl", "mtp")], OWN,
+     "none of the files is the baseline; mark the baseline's file with baseline=FILE"),
+    ("vllm", files("vllm")[1:] * 2, OWN, "the same records as vllm-spec"),
+    ("vllm", files("vllm")[::-1], OWN, "48 tokens were drafted, but this file is the baseline"),
+    ("vllm", [bodies("vllm-baseline.jsonl"), bodies("vllm-spec.jsonl", reverse=True)], OWN,
+     NOT_SAME),
+    ("llama-server", other_prompts(), GREEDY, NOT_SAME),
+    ("vllm", files("vllm"), OWN | {"temperature": "hot"}, "--map temperature='hot': expected a n"),
+    ("vllm", files("vllm"), OWN | {"temperature": "nan"}, "--map temperature='nan': expected a n"),
+    ("vllm", files("vllm"), OWN | {"temperature": "inf"}, "--map temperature='inf': expected a n"),
+    ("vllm", [served("b", [0.1], **PACED)], GREEDY, "concurrency=… (number of"),
+    ("vllm", [served("b", [0.1], itls=None)], FACTS, "itls is missing, expected a list"),
+    ("vllm", [served("b", [0.1], ttfts=[])], FACTS,
+     "ttfts is a list (entries: 0), expected a list of 1, one entry per request"),
+    ("vllm", [served("b", ["soon"])], FACTS,
+     '$.itls[0][0] is "soon", expected a number of at least 0'),
+    ("vllm", [served("b", [0.1], **LISTS)], FACTS, "run vllm bench serve with --save-detailed"),
+    ("llama-spec-bench", tables(BASE_TABLE, MTP_TABLE.replace("50/100", "50 of 100", 1)), GREEDY,
+     "line 4: accepted is '50 of 100', expected accepted/drafted or -"),
+    ("llama-spec-bench", tables(BASE_TABLE, MTP_TABLE.replace("   101 |", "  1.0k |", 1)), GREEDY,
+     "line 4: tokens is '1.0k', expected a number or -"),
+    ("llama-server", answered(None), MTP,
+     "requests of a server; a record without tokens or without a time (off.json: $)"),
+    ("llama-server", answered(None, predicted_n=192, predicted_per_second=1e-308), MTP,
+     "so there is nothing to compare; "),
+    ("llama-server", answered(None, predicted_n=192, predicted_per_second=1e-11), MTP,
+     "times add up to 2e+16 ms; at least one time is wrong"),
+    ("llama-server", answered(2000.0, predicted_n=10**16), MTP,
+     "off.json: $.timings.predicted_n is 10000000000000000, expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "own", "facts", "said"), REFUSED)
+def test_a_wrong_value_is_named_with_its_place(
+    form: str, own: list[Given], facts: dict[str, str], said: str
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        run(form, own, ALL[form].facts | facts if form == "inventivehq" else facts)
+
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "own", "facts", "keys"),
+    [
+        (
+            "llama-server",
+            [file(f"{ms}.json", {"timings": {"predicted_n": 101, "predicted_ms": ms}})
+             for ms in (2000.0, 1000.0)],
+            {},
+            ("target", "quantisation", "backend", "gpu", "date", "sampling", "method"),
+        ),
+        (
+            "vllm", files("vllm"), GREEDY | {"method": "draft-model"},
+            ("draft", "draft_quantisation", "n_max"),
+        ),
+    ],
+)  # fmt: skip
+def test_all_missing_facts_are_named_at_once(
+    form: str, own: list[Given], facts: dict[str, str], keys: tuple[str, ...]
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        run(form, own, facts)
+
+    assert [key for key in keys if f" {key}=…" not in str(caught.value)] == []
+    assert "ram_mib" not in str(caught.value)
 
 
 def call(path: Path) -> tuple[int, str]:

@@ -2,40 +2,41 @@
 
 from collections.abc import Sequence
 
-from harness.imports.json_values import MS_PER_S, JsonObject, lines
+from harness.imports.json_values import MS_PER_S, Value, rows
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import Format, ParsedFiles, Part, Record, arms, by_arm
+from harness.imports.records import Format, ParsedFiles, Part, Record, by_arm
 from harness.imports.source_files import Given
+
+_FIGURES = {
+    "prompt": "prompt_id!the name of the prompt",
+    "category": "task",
+    "prompt_tokens": "prompt_tokens",
+    "output_tokens": "output_tokens",
+    "drafted": "drafted",
+    "accepted": "accepted",
+}
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read each file as an arm; the first is the baseline."""
     pairs = by_arm(files)
-    records = tuple(_record(arm, row) for arm, file in pairs for row in lines(file))
     part = Part(
         name="acme",
         suite="acme",
         facts=ImportedFacts(engine="Acme"),
-        arms=arms(records, dict(pairs), remedy="give each row a prompt_id"),
-        records=records,
+        methods={arm: None for arm, _ in pairs},
+        records=tuple(_record(arm, row) for arm, file in pairs for row in rows(file)),
     )
-    return ParsedFiles(parts=(part,))
+    return ParsedFiles([part])
 
 
-def _record(arm: str, row: JsonObject) -> Record:
+def _record(arm: str, row: Value) -> Record:
     """Read one answer. `decode_s` covers all tokens but the first, as `Record.decode_ms` does."""
-    seconds = row.needed("decode_s", row.number("decode_s"), "the time of the answer")
-    return Record(
-        arm=arm,
-        prompt=row.needed("prompt_id", row.text("prompt_id"), "the name of the prompt"),
-        place=row.place,
-        category=row.text("task"),
-        prompt_tokens=row.count("prompt_tokens"),
-        output_tokens=row.count("output_tokens"),
-        decode_ms=seconds * MS_PER_S,
-        drafted=row.count("drafted"),
-        accepted=row.count("accepted"),
-    )
+    seconds = row.at("decode_s").number()
+    if seconds is None:
+        row.at("decode_s").refuse("the time of the answer")
+    figures = row.fields(Record, _FIGURES)
+    return Record(arm=arm, place=row.place, decode_ms=seconds * MS_PER_S, **figures)
 
 
 FORMAT = Format(
