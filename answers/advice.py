@@ -22,7 +22,7 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     if gain is None or not choice.fits:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
-    if figures is not None and figures.lost:
+    if figures is not None and figures.speedup < 1:
         return ("No" if gain.high < 1 else "Probably not"), chance
     drafts = choice.speculation
     guessed = figures is None and drafts is not None and drafts.acceptance is None

@@ -1,13 +1,8 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
-Evidence is used in this order: measured or imported results for this card and model, then published
-results, then predictions. A reported speedup for a method replaces the prediction. A method with
-which more people lost than gained on this card and model is not recommended.
+The map's figure for this card, model and method replaces the prediction, unless a part of the model
+is off the card or the question fixes the placement: such a figure is only quoted.
 """
-
-import math
-from collections.abc import Iterable
-from statistics import median
 
 import msgspec
 from msgspec.structs import replace
@@ -23,8 +18,8 @@ from answers.choices import (
 )
 from answers.curves import Curve
 from answers.engine_commands import ServeLine
-from answers.evidence import Found, Report, found_here
-from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
+from answers.evidence import PairFigure, of_task
+from answers.kin import kin_of, pairs_here, rig_of, speed_of
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
@@ -38,7 +33,7 @@ _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly fast
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A question: a model on a machine, and the task if one was named.
 
-    `model` is the model's key in the evidence; `reports` are about the model on any machine. `ways`
+    `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
     model's step times on this machine, measured for steps over 1, 2, … tokens.
@@ -49,7 +44,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     target: PlannedModel
     computer: Computer
     setting: Setting
-    reports: tuple[Report, ...]
+    pairs: tuple[PairFigure, ...]
     ways: tuple[Way, ...] = ()
     named: Way | None = None
     alone: bool = False
@@ -72,7 +67,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     `alone` runs the target without speculation in the same memory. `asked` is the recommended
     option, or the one that the question named. The verdict is about `judged`, the named way
     or, if none is named, the most promising way. `options` has one option for every way to draft;
-    `figures` are people's results with these ways on this machine.
+    `figures` are the map's figures for this machine and model, one for each method, and `kin` is
+    the figure of a similar machine.
     """
 
     question: Question
@@ -82,8 +78,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     judged: PlanOption | None
     alone: PlanOption
     options: tuple[PlanOption, ...]
-    figures: tuple[Found, ...]
-    kin: Kin | None
+    figures: tuple[PairFigure, ...]
+    kin: PairFigure | None
     context_max: int | None
     context_max_alone: int | None
     alternatives: tuple[PlanOption, ...] = ()
@@ -93,6 +89,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def speedup(self) -> SpeedEstimate | None:
         return self.asked.gain
+
+    @property
+    def before(self) -> SpeedEstimate:
+        """The speed without speculation: that of the people behind the judged figure, if known."""
+        return (self.judged and self.judged.before) or self.alone.tps
 
     @property
     def best(self) -> PlanOption:
@@ -109,11 +110,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
             for each in self.alternatives
             if each.case.target is asked.case.target and each.way in (None, asked.way)
         ]
-        ranked = [
-            each
-            for each in (asked, self.alone, *others)
-            if not (each.figures and each.figures.lost)
-        ]
+        ranked = (asked, self.alone, *others)
         fitting = [each for each in ranked if each.fits] or ranked
         fastest = max(each.tps.estimate for each in fitting)
         return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
@@ -134,9 +131,16 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     fixed = _fixed(question)
     placed = placed or Placements(question.load, fixed)
     alone = without_speculation(question.load, question.target, speed, placed.alone)
-    figures = figures_of(question, whole=alone.found.extent == "yes")
-    alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
-    options = _options(question, alone, placed, figures)
+    figures = figures_of(question)
+    alone = replace(alone, tps=_timed_here(question, alone.tps))
+    setup = setup_for(question, alone)
+    whole = alone.found.extent == "yes" and fixed is None
+    # The first figure of each method is that of the model asked for.
+    by_method = {each.method: each for each in reversed(figures)}
+    used = {name: each for name, each in by_method.items() if whole and not each.offload}
+    options = tuple(
+        option(way, alone, setup, placed.of(way), used.get(way.method)) for way in question.ways
+    )
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
@@ -153,7 +157,7 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
         alone=alone,
         options=options,
         figures=figures,
-        kin=kin_of(question.reports, rig, question.task, method),
+        kin=kin_of(question.pairs, rig, method),
         context_max=_longest_context(placed, asked),
         context_max_alone=_longest_context(placed, alone),
     )
@@ -174,61 +178,10 @@ def notes_of(found: Answer) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*notes, *(draft.notes if draft else ()))))
 
 
-def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
-    """The speedups that people measured or published for this model on this machine, by method.
-
-    If part of the model is off the card (not `whole`), only figures for the same quantisation
-    count, because the layers off the card then decide the speed.
-    """
-    here = reports_here(question.reports, rig_of(question.computer))
-    if not whole:
-        here = [report for report in here if report.quantisation == question.quantisation]
-    return found_here(here, question.task, question.quantisation)
-
-
-def _options(
-    question: Question, alone: PlanOption, placed: Placements, figures: Iterable[Found]
-) -> tuple[PlanOption, ...]:
-    """An option for every way to draft.
-
-    People's figures for a method replace its prediction. The other predictions are corrected for
-    the error found in measurements of this model on this card.
-
-    Most of the error is in the cost of wider steps, which all methods share. An error found by one
-    person is corrected by half; the more people found it, the larger the corrected share. Text
-    methods hardly pay this cost, and a measured curve needs no correction.
-    """
-    setup = setup_for(question, alone)
-    by_method = {each.method: each for each in figures}
-    options = tuple(
-        option(way, alone, setup, placed.of(way), by_method.get(way.method))
-        for way in question.ways
-    )
-    known = [
-        each
-        for each in options
-        if each.figures and each.predicted and not each.predicted.curve and _drafts(each)
-    ]
-    if not known:
-        return options
-    off = median(
-        math.log(each.figures.speedup / each.predicted.gain.estimate)
-        for each in known
-        if each.figures and each.predicted
-    )
-    people = max(each.figures.people for each in known if each.figures)
-    factor = math.exp(off * people / (people + 1))
-    error = SpeedEstimate(estimate=factor, low=factor, high=factor, basis="predicted")
-    return tuple(
-        replace(each, gain=(gain := error.times(each.gain)), tps=alone.tps.times(gain))
-        if each.figures is None and each.gain and _drafts(each)
-        else each
-        for each in options
-    )
-
-
-def _drafts(choice: PlanOption) -> bool:
-    return choice.speculation is not None and choice.speculation.source != "text"
+def figures_of(question: Question) -> tuple[PairFigure, ...]:
+    """The map's figures for this model and its variants on this machine, for each method."""
+    here = pairs_here(question.pairs, rig_of(question.computer))
+    return of_task(here, question.task, question.name)
 
 
 def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
@@ -236,27 +189,12 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
     return placed.longest_context(choice.way, depth, choice.found.placement)
 
 
-def _measured_rate(
-    question: Question, figures: Iterable[Found], predicted: SpeedEstimate
-) -> SpeedEstimate:
-    """The plain speed that people reported for this quantisation, else the predicted one.
-
-    A measured curve takes precedence, because its one-token step was timed on this very machine.
-    """
-    if question.curve is not None and question.curve.is_of(predicted.estimate):
-        low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
-        return replace(predicted, low=low, high=high, basis="curve")
-    known = [
-        each
-        for each in (() if question.curve else figures)
-        if each.before_tps and each.quantisation and each.quantisation == question.quantisation
-    ]
-    if not known or question.layers is not None:
+def _timed_here(question: Question, predicted: SpeedEstimate) -> SpeedEstimate:
+    """The predicted plain speed; with a measured curve, that of a step timed on this machine."""
+    if question.curve is None or not question.curve.is_of(predicted.estimate):
         return predicted
-    best = max(known, key=lambda each: (each.tier != "published", each.people))
-    rate, error = best.before_tps or 0.0, predicted.high / predicted.estimate
-    reach = min(error, 1.1)
-    return SpeedEstimate(estimate=rate, low=rate / reach, high=rate * reach, basis=best.tier)
+    low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
+    return replace(predicted, low=low, high=high, basis="curve")
 
 
 def _fixed(question: Question) -> LayerPlacement | None:

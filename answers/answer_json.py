@@ -3,10 +3,16 @@
 from answers.advice import RANKS, verdict_of
 from answers.answer import Answer
 from answers.choices import PlanOption
+from answers.evidence import PairFigure
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
 from answers.words import coverage_of
 from schemas.codec import Json, encode
+
+_AS_IN_PAIRS = (
+    *("device", "target", "method", "tier", "people", "speedup", "least", "most"),
+    *("baseline_tps", "tps", "rated", "depths", "quantisations"),
+)
 
 
 def as_json(answer: Answer) -> Json:
@@ -26,7 +32,7 @@ def as_json(answer: Answer) -> Json:
     return {
         "verdict": answer.verdict,
         "chance": None if answer.chance is None else round(answer.chance, 3),
-        "evidence": [encode(each) for each in answer.figures],
+        "evidence": [*map(evidence_of, answer.figures)],
         "devices": devices,
         "host": _place(host.name, host.free_mib, found.host),
         "layers": answer.asked.case.target.placed_layers,
@@ -41,6 +47,11 @@ def as_json(answer: Answer) -> Json:
         "command": command.text if command else None,
         "warnings": [*answer.warnings, *notes],
     }
+
+
+def evidence_of(pair: PairFigure) -> Json:
+    """A figure of the map under the names of the data file `pairs.json`."""
+    return {name: encode(getattr(pair, name)) for name in _AS_IN_PAIRS}
 
 
 def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
@@ -59,16 +70,10 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 def _accuracy(answer: Answer) -> Json:
     """The share of held-out results inside intervals of this kind, and the numbers behind it."""
-    found, judged = coverage_of(answer.judged), answer.judged
-    if found is None or judged is None or judged.predicted is None:
+    found = coverage_of(answer.judged)
+    if found is None:
         return None
-    untried: list[Json] = [*judged.predicted.untried]
-    return {
-        "held": found.held,
-        "figures": found.figures,
-        "people": found.people,
-        "untried": untried,
-    }
+    return {"held": found.held, "figures": found.figures, "people": found.people}
 
 
 def _curve(answer: Answer) -> Json:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of
-from answers.evidence import Found
+from answers.evidence import PairFigure
 from answers.learned import learned
 from answers.model import ModelFacts
 from answers.model_names import model_key, quantisation_of
@@ -105,7 +105,7 @@ def head_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | No
 def ways_of(
     name: str,
     target: PlannedModel,
-    found: Iterable[Found],
+    found: Iterable[PairFigure],
     find: Callable[[str], PlannedModel | None],
     *,
     depth: int | None = None,
@@ -252,7 +252,7 @@ def _heads_of(name: str) -> Iterator[Preset]:
 def _measured(
     name: str,
     target: PlannedModel,
-    found: Iterable[Found],
+    found: Iterable[PairFigure],
     find: Callable[[str], PlannedModel | None],
 ) -> Iterator[Way]:
     """The ways to draft that people measured in this setup, with the draft models they named."""

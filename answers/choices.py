@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
 from answers.engine_commands import ServeLine, serve_nearest
-from answers.evidence import Found
+from answers.evidence import PairFigure
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.predict import Prediction, Setup, predicted
@@ -19,6 +19,7 @@ from schemas.rig import LLAMA_CPP
 
 NO_DRAFT = "no draft"
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
+_RATE_ERROR = 1.1  # between people with the same card, model and quantisation
 
 
 class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,8 +117,9 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     draft: PlannedModel | None
     way: Way | None = None
     gain: SpeedEstimate | None = None
+    before: SpeedEstimate | None = None  # the speed without speculation that `gain` refers to
     predicted: Prediction | None = None
-    figures: Found | None = None
+    figures: PairFigure | None = None
     by_curve: tuple[int, SpeedEstimate] | None = None
 
     @property
@@ -228,11 +230,11 @@ def option(
     alone: PlanOption,
     setup: Setup,
     placed: Mapping[int, Projection],
-    figures: Found | None = None,
+    figures: PairFigure | None = None,
 ) -> PlanOption:
     """The option for a way to draft, at its measured depth, else at the depth predicted fastest.
 
-    If a measured figure replaces the prediction, the option holds both. Depths beyond a measured
+    If the map's figure replaces the prediction, the option holds both. Depths beyond a measured
     curve are not compared with depths that the curve covers.
     """
     timed = tuple(filter(setup.curve_for, way.depths))
@@ -252,6 +254,7 @@ def option(
         case=way.load(alone.case, depth),
         found=placed[depth],
         speculation=way.speculation(depth),
+        before=alone.tps,
         tps=alone.tps.times(gain),
         draft=way.draft,
         way=way,
@@ -260,23 +263,32 @@ def option(
     )
     if figures is None:
         return found
-    curves = _predictions(way, alone, setup, placed, timed).items()
-    return _with_figures(found, alone, figures, [(at, each) for at, each in curves if each.curve])
+    curves = _predictions(way, alone, setup, placed, timed)
+    return _with_figures(found, alone, figures, curves, timed_here=setup.curve is not None)
 
 
 def _with_figures(
     found: PlanOption,
     alone: PlanOption,
-    figures: Found,
-    by_curve: Iterable[tuple[int, Prediction]],
+    figures: PairFigure,
+    curves: Mapping[int, Prediction],
+    *,
+    timed_here: bool,
 ) -> PlanOption:
-    """The option with the gain that people measured, and the best depth by a measured curve."""
-    gain = SpeedEstimate(
-        estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
-    )
-    depths = [(depth, each.gain) for depth, each in by_curve]
+    """The option with the map's figure, and the best depth by a measured curve.
+
+    The rates are those of the people behind the figure, unless a step was timed on this machine.
+    """
+    low, high = figures.interval
+    gain = SpeedEstimate(estimate=figures.speedup, low=low, high=high, basis=figures.tier)
+    before = alone.tps
+    if figures.baseline_tps and not timed_here:
+        rate = figures.baseline_tps
+        before = replace(gain, estimate=rate, low=rate / _RATE_ERROR, high=rate * _RATE_ERROR)
+    depths = [(depth, each.gain) for depth, each in curves.items() if each.curve]
     best = max(depths, key=lambda each: each[1].estimate, default=None)
-    return replace(found, tps=alone.tps.times(gain), gain=gain, figures=figures, by_curve=best)
+    tps = before.times(gain)
+    return replace(found, before=before, tps=tps, gain=gain, figures=figures, by_curve=best)
 
 
 def _predictions(

@@ -1,16 +1,17 @@
 """Choose the figures for a machine: its own, else those of the most similar machines."""
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.evidence import Found, Report, found_here
+from answers.evidence import ALL_TASKS, PairFigure
 from answers.machines import Computer, without_size
-from answers.names import card_key
+from answers.names import card_key, size_in
 from answers.rates import is_processor
 from answers.speed import (
     EFFICIENCY,
@@ -19,9 +20,10 @@ from answers.speed import (
     WIDER_STEP_LATER_APPLE,
     MachineSpeed,
 )
-from estimates.roofline import normalised
+from estimates.roofline import devices, normalised
 
 _APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
+_SAME_SIZE = 0.1  # sizes are printed in whole GB
 _NVIDIA = re.compile(r"(rtx|gtx|tesla|quadro|gb10|cmp|titan|[abhlpv]\d)")
 
 
@@ -37,19 +39,25 @@ _EFFICIENCY = (
 
 
 class Rig(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine as the evidence names it: a card and the number of such cards, or a processor."""
+    """A machine as the evidence names it: a card and the number of such cards, or a processor.
+
+    `gib` is the memory of all cards together, if it is known.
+    """
 
     card: str
     cards: int = 1
     on_cpu: bool = False
+    gib: float | None = None
 
-    def has(self, report: Report) -> bool:
-        """Whether a report is about this machine."""
-        if self.on_cpu != report.on_cpu:
+    def has(self, pair: PairFigure) -> bool:
+        """Whether a figure is about this machine."""
+        if self.on_cpu != pair.on_cpu:
             return False
         if self.on_cpu:
-            return is_processor(report.card, self.card)
-        return (report.card, report.cards) == (self.card, self.cards)
+            return is_processor(pair.card, self.card)
+        if (pair.card, pair.cards) != (self.card, self.cards):
+            return False
+        return not (self.gib and pair.gib) or math.isclose(self.gib, pair.gib, rel_tol=_SAME_SIZE)
 
     @property
     def sort(self) -> str:
@@ -63,13 +71,6 @@ def _sort_of(card: str) -> str:
     if chip:
         return f"apple {chip[1]}"
     return "nvidia" if _NVIDIA.match(card) else "other"
-
-
-class Kin(msgspec.Struct, frozen=True, kw_only=True):
-    """The gain that people got with a model on other machines, and the cards of those machines."""
-
-    found: Found
-    cards: tuple[str, ...]
 
 
 @lru_cache(maxsize=1024)
@@ -95,32 +96,29 @@ def rig_of(computer: Computer) -> Rig:
         return Rig(card=normalised(computer.processor or ""), on_cpu=True)
     called = (memory.name for memory in computer.devices)
     counts = Counter(card_key(name) or normalised(without_size(name)) for name in called)
-    return Rig(card=" + ".join(sorted(counts)), cards=sum(counts.values()))
+    sizes = [
+        size_in(memory.name) or devices().memory_gib.get(card_key(memory.name) or "")
+        for memory in computer.devices
+    ]
+    return Rig(
+        card=" + ".join(sorted(counts)),
+        cards=sum(counts.values()) * computer.machines,
+        gib=None if None in sizes or len(counts) > 1 else sum(filter(None, sizes)),
+    )
 
 
-def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports about a machine; if any used the machine's usual backend, only those."""
-    own = [report for report in reports if rig.has(report)]
-    usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
-    return [report for report in own if report.backend in usual] or own
+def pairs_here(pairs: Iterable[PairFigure], rig: Rig) -> tuple[PairFigure, ...]:
+    """The figures about a machine."""
+    return tuple(pair for pair in pairs if rig.has(pair))
 
 
-def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
-    """The gain that people got from a method for a model on other machines; `None` if nobody tried.
+def kin_of(pairs: Iterable[PairFigure], rig: Rig, method: str) -> PairFigure | None:
+    """The figure of the similar machine that most people tried a method on; `None` without any.
 
     Apple's chips are compared only within their generation, and processors only with processors.
     """
-    others = [
-        report
-        for report in reports
-        if not rig.has(report) and any(figure.method == method for figure in report.figures)
-    ]
-    alike = [
-        report for report in others if Rig(card=report.card, on_cpu=report.on_cpu).sort == rig.sort
-    ]
+    whole = (pair for pair in pairs if pair.quantisation is None and pair.task == ALL_TASKS)
+    others = [pair for pair in whole if pair.method == method and not rig.has(pair)]
+    alike = [x for x in others if Rig(card=x.card, on_cpu=x.on_cpu).sort == rig.sort]
     near = alike or ([] if rig.sort.startswith("apple") or rig.on_cpu else others)
-    if not near:
-        return None
-    found = next(each for each in found_here(near, task) if each.method == method)
-    cards = tuple(dict.fromkeys(report.card for report in near))
-    return Kin(found=found, cards=cards)
+    return max(near, key=lambda pair: (pair.people, pair.device), default=None)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
-from answers.evidence import Found, Report, by_model
+from answers.evidence import PairFigure, by_model
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import Setting
@@ -60,19 +60,19 @@ def question_by_name(
     name: str,
     computer: Computer,
     *,
-    reports: Mapping[str, Sequence[Report]] | None = None,
+    pairs: Mapping[str, Sequence[PairFigure]] | None = None,
     rates: Iterable[Rate] | None = None,
 ) -> Question | None:
     """The question about a model known only by name; `None` if its shape is unknown.
 
-    `reports` (by model) and `rates`, if given, replace the ones that ship with the program.
+    `pairs` (by model) and `rates`, if given, replace the ones that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:
         return None
     known = learned().rates if rates is None else rates
     computer = with_rates(computer, known, target.facts)
-    return question_about(name, target, computer, reports=reports)
+    return question_about(name, target, computer, pairs=pairs)
 
 
 def question_about(
@@ -80,16 +80,16 @@ def question_about(
     target: PlannedModel,
     computer: Computer,
     *,
-    reports: Mapping[str, Sequence[Report]] | None = None,
+    pairs: Mapping[str, Sequence[PairFigure]] | None = None,
 ) -> Question:
     """The question about this model on a computer whose bandwidths are known."""
     preset = preset_named(name)
     key = model_key(name)
-    known = by_model() if reports is None else reports
+    known = by_model() if pairs is None else pairs
     asked = Question(
         name=name,
         model=key,
-        reports=tuple(known.get(key, ())),
+        pairs=tuple(known.get(key, ())),
         target=target,
         computer=computer,
         setting=Setting(),
@@ -99,7 +99,7 @@ def question_about(
 
 
 @lru_cache(maxsize=256)
-def _ways(name: str, target: PlannedModel, figures: tuple[Found, ...]) -> tuple[Way, ...]:
+def _ways(name: str, target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, ...]:
     return catalog.ways_of(name, target, figures, catalog.model_named)
 
 

@@ -65,6 +65,7 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
     processor: str | None = None
     unified: bool = False  # the device's memory is a part of the host's
     described: bool = False  # described in words, so it is not the present machine
+    machines: int = 1  # equal machines with one memory each, of which one is planned
 
     def load(
         self,
@@ -124,7 +125,9 @@ def described_computer(words: MachineWords) -> Computer:
         unified=[card.name for card in shared],
         processor=words.cpu or next((each.processor for each in named if each.processor), None),
     )
-    return replace(found, notes=tuple(notes))
+    if len(shared) > 1:
+        notes.append(f"{len(shared)} machines are named, and the plan is for one of them")
+    return replace(found, notes=tuple(notes), machines=max(1, len(shared)))
 
 
 def computer_of_parts(

@@ -5,7 +5,7 @@ held out of the fit. `make predictions` writes it from `results/`.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -25,14 +25,6 @@ from answers.rounds import (
     speedup_at,
 )
 from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain, plain_tps
-
-# Descriptions of the effects that widen the interval if nobody tried them.
-_UNTRIED: Mapping[str, str] = {
-    "pair": "this model",
-    "card": "this card",
-    "kind and method": "such a card",
-    "depth": "such a depth",
-}
 
 
 class Coverage(msgspec.Struct, frozen=True, array_like=True):
@@ -71,10 +63,6 @@ class Fitted(msgspec.Struct, frozen=True, eq=False):  # hashed by identity, as a
         total, variance = _added(self, own, total, variance)
         return total, math.sqrt(variance)
 
-    def untried(self, case: Case) -> tuple[str, ...]:
-        """The parts of a setting that nobody tried, in words."""
-        return (*_shared_untried(self, shared_effects(case)), *_untried(self, own_effects(case)))
-
     def coverage(self, kind: str) -> Coverage:
         """The coverage for a kind of prediction, or for all kinds if too few people tried it."""
         return self.kinds.get(kind) or self.kinds["all"]
@@ -108,14 +96,12 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     """A predicted speedup with its 90 % interval.
 
     A prediction by the fit has the `coverage` of its intervals; a prediction by a measured curve
-    has the `curve`. `untried` names the parts of the setting that nobody measured; they widen the
-    interval.
+    has the `curve`.
     """
 
     gain: SpeedEstimate
     coverage: Coverage | None = None
     curve: Curve | None = None
-    untried: tuple[str, ...] = ()
 
 
 @cache
@@ -143,16 +129,6 @@ def _added(
 def _shared_sum(fit: Fitted, names: tuple[str, ...]) -> tuple[float, float]:
     """The sum of effects that many models and machines share, and its variance."""
     return _added(fit, dict.fromkeys(names, 1.0), 0.0, fit.noise**2)
-
-
-@lru_cache(maxsize=4096)
-def _shared_untried(fit: Fitted, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_untried(fit, names))
-
-
-def _untried(fit: Fitted, names: Iterable[str]) -> Iterator[str]:
-    unknown = (name.partition("|")[0] for name in names if name not in fit.effects)
-    yield from (_UNTRIED[name] for name in unknown if name in _UNTRIED)
 
 
 def setup_of(
@@ -231,4 +207,4 @@ def predict(case: Case, fit: Fitted) -> Prediction:
         high=math.exp(min(middle + reach, case.highest)),
         basis="predicted",
     )
-    return Prediction(gain=gain, coverage=coverage, untried=fit.untried(case))
+    return Prediction(gain=gain, coverage=coverage)

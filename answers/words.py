@@ -8,25 +8,15 @@ from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
-from answers.evidence import Found
-from answers.kin import Kin
 from answers.learned import learned, logged_memory_error
-from answers.names import card_label
 from answers.predict import Coverage
+from answers.quotes import published, quoted
 from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
-from schemas.vocabulary import say
+from schemas.vocabulary import METHODS, say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
-_MANY_CARDS = 3
 _MOST_LOSSES = 2  # ways of drafting that are named in the sentence
-
-
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a speedup is expected; `by_rounds` if it is predicted from a round's yield and cost."""
-
-    text: str
-    by_rounds: bool = False
 
 
 class Sentences(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +26,7 @@ class Sentences(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     verdict: str
-    why: Reason | None
+    why: str | None
     losses: str | None
     fits: str
     assumed: str | None
@@ -47,7 +37,7 @@ class Sentences(msgspec.Struct, frozen=True, kw_only=True):
         """The sentences above the commands."""
         yield self.verdict
         if self.why:
-            yield f"Why: {'predicted: ' if self.why.by_rounds else ''}{self.why.text}"
+            yield f"Why: {self.why}"
         if self.losses:
             yield f"Slower: {self.losses}"
         yield self.fits
@@ -81,7 +71,7 @@ def verdict(found: Answer) -> str:
         after = say.rate(asked.tps.estimate)
         return (
             f"{found.verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
-            f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}{_split(asked)}."
+            f"{say.rate(found.before.estimate)}: {_ratio(asked)}{_split(asked)}."
         )
     if judged is None or judged.gain is None:
         return (
@@ -143,32 +133,37 @@ def _ratio(choice: PlanOption) -> str:
     return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
 
 
-def _why(found: Answer) -> Reason | None:
-    """The evidence: people's figures for this card and model, else the basis of the prediction."""
+def _why(found: Answer) -> str | None:
+    """The map's figures for this card and model, and the basis of a prediction."""
     judged = found.judged
-    if judged is None or judged.gain is None or judged.speculation is None:
-        return None
-    if not found.asked.fits:
-        return None  # the verdict already names the missing part
-    if judged.figures is not None:
-        return Reason(text=f"{_people(judged.figures)}{_beside(found, judged)}.")
+    if judged is None or judged.speculation is None or not found.asked.fits:
+        known = "; ".join(quoted(pair, found) for pair in found.figures)
+        return f"on the map, {known}." if known else None  # the verdict is the reason
+    method = judged.speculation.method
+    own = [quoted(pair, found) for pair in found.figures if pair.method == method]
+    others = [quoted(pair, found) for pair in found.figures if pair.method != method]
+    predicted = [_rounds(judged)] if judged.figures is None else []
+    elsewhere = [] if own else [_elsewhere(found, method)]
+    clauses = "; ".join((*own, *predicted, *elsewhere, *others))
+    return f"{clauses}{_beside(found, judged)}."
+
+
+def _rounds(judged: PlanOption) -> str:
+    """The clause on the basis of a prediction: the yield and the cost of a round."""
     curve = judged.predicted.curve if judged.predicted else None
+    if judged.speculation is None or judged.gain is None:
+        return ""
     chance = judged.speculation.chances(known_cost=curve is not None)[1]
     yielded = tokens_per_round(chance, judged.speculation.depth)
     cost = yielded / judged.gain.estimate
-    rounds = "predicted from public results of similar settings"
     if curve is not None:
-        rounds = _by_curve(curve, judged.speculation.depth, yielded, cost)
-    by_rounds = curve is None and cost >= 1  # below 1, the usual yield does not explain it
-    if by_rounds:
-        rounds = f"a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain steps"
-    elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
-    untried = judged.predicted.untried if judged.predicted else ()
-    # If nobody tried such a card, nobody tried this card.
-    lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
-    names = " or ".join(lacking)
-    wider = f"; nobody published a result with {names}, so the interval is wider" if untried else ""
-    return Reason(text=f"{rounds}{elsewhere}{wider}.", by_rounds=by_rounds)
+        return _by_curve(curve, judged.speculation.depth, yielded, cost)
+    if cost >= 1:  # below 1, the usual yield does not explain the prediction
+        return (
+            f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain "
+            "steps"
+        )
+    return "predicted from public results of similar settings"
 
 
 def _beside(found: Answer, judged: PlanOption) -> str:
@@ -190,25 +185,13 @@ def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
     )
 
 
-def _people(figures: Found) -> str:
-    """The clause on the figures that people measured or published for this card and model."""
-    depth = f" at depth {figures.depth}" if figures.depth else ""
-    if figures.tier != "published":
-        return (
-            f"{figures.tier} on a similar machine with this model: "
-            f"{say.times(figures.speedup)}{depth}"
-        )
-    who = "one person" if figures.people == 1 else f"{figures.people} people"
-    spread = f" ({figures.least:.2f} to {figures.most:.2f})" if figures.people > 1 else ""
-    return f"{who} published {say.times(figures.speedup)}{spread}{depth} for this card and model"
-
-
-def _elsewhere(kin: Kin) -> str:
-    few = len(kin.cards) < _MANY_CARDS
-    cards = say.listed([*map(card_label, kin.cards)]) if few else f"{len(kin.cards)} others"
-    who = "one person" if kin.found.people == 1 else f"{kin.found.people} people"
-    spread = f" ({kin.found.least:.2f} to {kin.found.most:.2f})" if kin.found.people > 1 else ""
-    return f"{who} with {kin.found.method} on {cards}: {say.times(kin.found.speedup)}{spread}"
+def _elsewhere(found: Answer, method: str) -> str:
+    """The clause on a method that nobody tried with this model on this card."""
+    label = METHODS[method].label
+    if found.kin is not None:
+        return f"{published(found.kin)} with {label} on {found.kin.name}"
+    what = "a result" if not found.question.pairs else label
+    return f"nobody has published {what} with this model"
 
 
 def _losses(found: Answer) -> str | None:
@@ -217,7 +200,7 @@ def _losses(found: Answer) -> str | None:
         each
         for each in found.options
         if found.asked.fits and each is not found.judged and each.gain
-        if (each.figures and each.figures.lost) or each.gain.estimate < _ABOUT_EVEN
+        if each.gain.estimate < _ABOUT_EVEN
     ]
     lost.sort(key=lambda each: each.figures is None)
     known = sum(each.figures is not None for each in lost)

@@ -136,7 +136,7 @@ def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> It
 
 def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:
     """The groups on the home page of each world."""
-    for own in grouped(strips.default_rows(connection), lambda row: row.target).values():
+    for own in grouped(strips.main_rows(connection), lambda row: row.target).values():
         yield from strips.by_method(own)[0]
 
 
@@ -154,7 +154,7 @@ def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
     """Yield, for each row behind an answer (one per backend, method, task), whether it gains."""
-    return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
+    return (strips.strip(row).tone == "gain" for row in read(connection, "pair"))
 
 
 def _feed(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:

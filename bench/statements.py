@@ -98,15 +98,16 @@ def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
             rows.frame(connection, definition.query or name, **definition.parameters)
         )
         if found:
-            table = [{key: row[key] for key in definition.columns} for row in found]
+            kept = (*definition.columns, "verdict", "backing")
+            table = [{key: row[key] for key in kept if key in row} for row in found]
             yield Said(name, CAPTIONS[name](found), table)
-    drawn = strips.default_rows(connection)
+    drawn = strips.main_rows(connection)
     groups, _ = strips.by_method(drawn)
     for group in groups:
         table = [row._asdict() for row in drawn if row.method_label == group.label]
         yield Said("finding", f"{group.finding}; {group.spread}", table)
-    pairs = [row._asdict() for row in rows.read(connection, "pairs_by_method")]
-    for each in what_moves_it.comparisons(rows.read(connection, "pairs_by_method")):
+    pairs = [row._asdict() for row in strips.rows_by_method(connection)]
+    for each in what_moves_it.comparisons(strips.rows_by_method(connection)):
         text = (
             f"{each.slower} of {each.pairs}, without it {each.other_slower} of {each.other_pairs}"
         )
@@ -150,15 +151,10 @@ def _tasks(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 def _methods(said: re.Match[str], table: Sequence[LINE]) -> bool:
-    if said[0].startswith("No"):
-        return max(Counter((r["method_label"], r["tier"]) for r in table).values()) < 3
-    for one in METHOD.finditer(said[0]):
-        own = [r for r in table if (r["method_label"], r["tier"]) == (one["method"], one["tier"])]
-        if len(own) < 3 or not _near(one["usual"], median(row["speedup"] for row in own)):
-            return False
-        if (int(one["above"]), int(one["all"])) != (_above(own), len(own)):
-            return False
-    return True
+    return all(
+        _counted(one, [row for row in table if row["method_label"] == one["method"]])
+        for one in METHOD.finditer(said[0])
+    )
 
 
 def _backends(said: re.Match[str], table: Sequence[LINE]) -> bool:
@@ -308,19 +304,26 @@ def _is_clear(row: LINE, verdicts: Collection[str], *, beyond: bool) -> bool:
     return row["verdict"] in verdicts if row["verdict"] is not None else beyond
 
 
-def _finding(said: re.Match[str], table: Sequence[LINE]) -> bool:
+def _counted(said: re.Match[str], table: Sequence[LINE]) -> bool:
+    """Check the numbers of faster and slower rows, and the median."""
     known = [row for row in table if row["backing"] == 0] or table
-    speedups = [row["speedup"] for row in known]
     gains = sum(_is_clear(row, ("helps",), beyond=row["speedup"] >= 1 + CLEAR) for row in known)
     hurts = sum(_is_clear(row, (SLOWER,), beyond=row["speedup"] <= 1 - CLEAR) for row in known)
-    ends = (said["low"], said["high"] or said["low"])
     return (
         int(said["all"]) == len(known)
         and (int(said["faster"]), int(said["slower"] or 0)) == (gains, hurts)
         and int(said["in_all"] or 0) == sum(row["verdict"] == IN_ALL for row in known)
-        and (said["usual"] is None or _near(said["usual"], median(speedups)))
-        and _near(ends[0], min(speedups))
-        and _near(ends[1], max(speedups))
+        and (said["usual"] is None or _near(said["usual"], median(x["speedup"] for x in known)))
+    )
+
+
+def _finding(said: re.Match[str], table: Sequence[LINE]) -> bool:
+    speedups = [row["speedup"] for row in table if row["backing"] == 0]
+    speedups = speedups or [row["speedup"] for row in table]
+    return (
+        _counted(said, table)
+        and _near(said["low"], min(speedups))
+        and _near(said["high"] or said["low"], max(speedups))
     )
 
 
@@ -333,10 +336,12 @@ def _losses(said: re.Match[str], table: Sequence[LINE]) -> bool:
     )
 
 
-METHOD = re.compile(
-    rf"(?P<method>[^;]{{1,60}}?): median (?P<usual>[\d.]{{1,9}}){TIMES}, above 1{TIMES} on"
-    r" (?P<above>\d+) of (?P<all>\d+) pairs? of device and model \((?P<tier>\w+)\)(?:; |\.$)"
+TALLY = (
+    r"faster on (?P<faster>\d+) of (?P<all>\d+) pairs?"
+    r"(?:, slower on (?P<slower>\d+))?(?:, slower overall on (?P<in_all>\d+))?"
+    rf"(?:, median (?P<usual>[\d.]+){TIMES})?"
 )
+METHOD = re.compile(rf"(?P<method>[^;:]{{1,60}}): {TALLY}(?:; |\.$)")
 BACKEND = re.compile(
     rf"(?P<ratio>[\d.]{{1,9}}){TIMES} on the (?P<device>.{{1,60}}?)"
     r" \((?P<first>\w+) over (?P<second>\w+)\)"
@@ -364,7 +369,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
         _tasks,
     ),
     "methods": (
-        rf"(?:{re.sub('[?]P<[a-z]+>', '', METHOD.pattern)})+|No method has enough pairs .+",
+        rf"(?:{re.sub('[?]P<[a-z_]+>', '', METHOD.pattern)})+",
         _methods,
     ),
     "backends": (
@@ -417,12 +422,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
     ),
     "verification_curve": (r".*times as long as one.*", _verification),
     "finding": (
-        (
-            rf"faster on (?P<faster>\d+) of (?P<all>\d+) pairs?"
-            r"(?:, slower on (?P<slower>\d+))?(?:, slower overall on (?P<in_all>\d+))?"
-            rf"(?:, median (?P<usual>[\d.]+){TIMES})?; (?P<low>[\d.]+){TIMES}"
-            rf"(?: to (?P<high>[\d.]+){TIMES})?"
-        ),
+        (rf"{TALLY}; (?P<low>[\d.]+){TIMES}(?: to (?P<high>[\d.]+){TIMES})?"),
         _finding,
     ),
     "losses": (r"(\d+) of (\d+), without it (\d+) of (\d+)", _losses),

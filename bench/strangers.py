@@ -256,7 +256,7 @@ def state(of: Tables) -> State:
         for *key, value in of.execute(query).fetchall()
     }
     badge = feeds.badge(of).data  # type: ignore[arg-type]
-    rows = strips.ranked(strips.default_rows(of))  # type: ignore[arg-type]
+    rows = strips.ranked(strips.main_rows(of))  # type: ignore[arg-type]
     first = strips.strip(rows[0])
     shown = first.figure, first.words, first.setting
     return found | {("headline", "first row"): shown, ("headline", "badge"): badge}

@@ -98,7 +98,8 @@ def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
     If ASCII cannot represent every letter, digit or symbol, eight digits of the text's MD5 are
     added, so that names in any script remain distinct. `limit` is the maximum number of characters.
     """
-    spelled = _PLUS.sub("-plus", unicodedata.normalize("NFD", text))
+    times = text.replace("\N{MULTIPLICATION SIGN}", "x")  # as in the SQL of published names
+    spelled = _PLUS.sub("-plus", unicodedata.normalize("NFD", times))
     plain = "".join(c for c in spelled if not unicodedata.combining(c))
     words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     # An address that lacks such a character could belong to another name.

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from pipeline.site.pages import evidence_file
 from tests.pipeline.tables import one, real_database
 
 ROOT = Path(__file__).parents[1]
@@ -80,20 +79,22 @@ def test_tables_by_the_authors_of_a_method_are_marked() -> None:
 
 def test_doubted_and_old_figures_are_never_sure_and_drawn_only_without_better_ones() -> None:
     connection = real_database()
-    found = {(each.source, each.person): each for each in evidence_file.reports(connection)}
     instead = """
-        select count(*) from strip join strip_figure as figure using (source, row_id)
-        where figure.lesser and selection = 0 and strip.condition is null and exists (
-          from strip_figure as other
-          where other.tier = 'published' and other.device = strip.device
-            and other.target = strip.target and other.view = strip.task
-            and other.method = strip.method and other.condition is null
+        select count(*) from pair join figure using (source, row_id)
+        where figure.lesser and scope = 'pair' and pair.condition is null and exists (
+          from figure as other
+          where other.tier = 'published' and other.device = pair.device
+            and other.target = pair.target and other.view = pair.task
+            and other.method = pair.method and other.condition is null
             and not other.lesser and not other.confounded
-        ) and figure.view = strip.task
+        ) and figure.view = pair.task
     """
+    sure = "select bool_or(sure) from figure where source = '{}' and person = '{}'"
 
-    assert found["thoughtworks-qwen3-coder-next-eagle3", "lujangusface"].doubts == ("by-authors",)
-    assert "before 2025" in found["ggml-org-llama-cpp-3649", "LiuXiaoxuanPKU"].doubts
-    assert found["ggml-org-llama-cpp-23533", "raphaelkobi-sys"].doubts == ()
-    assert found["ggml-org-llama-cpp-23533", "raphaelkobi-sys"].day == "2026-08-19"
+    for source, person, expected in (
+        ("thoughtworks-qwen3-coder-next-eagle3", "lujangusface", False),
+        ("ggml-org-llama-cpp-3649", "LiuXiaoxuanPKU", False),  # from before 2025
+        ("ggml-org-llama-cpp-23533", "raphaelkobi-sys", True),
+    ):
+        assert one(connection, sure.format(source, person)) == (expected,)
     assert one(connection, instead) == (0,)

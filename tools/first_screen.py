@@ -20,7 +20,7 @@ _PLACE = re.compile(r"(<!-- finding: make picture -->\n).*?(\n<!-- end of it -->
 def files(results: Path, readme: str) -> dict[str, str]:
     """The text of the README and of each image, keyed by path. Raises like `open_database`."""
     with open_database(results) as connection:
-        groups, _ = strips.by_method(strips.default_rows(connection))
+        groups, _ = strips.by_method(strips.rows_by_method(connection))
         drawn = dict(badge.of_site(connection))
     maps = {f"map-{scheme}": picture.of_group(groups[0], scheme) for scheme in picture.SCHEMES}
     images = maps | {f"badge-{name}": text for name, text in drawn.items()}

@@ -118,7 +118,7 @@ def _planned(
     )
     name = f"{model}:{quantisation}" if quantisation else model
     try:
-        question = question_by_name(name, described_computer(words), rates=(), reports={})
+        question = question_by_name(name, described_computer(words), rates=(), pairs={})
     except QuestionError:
         return None
     if question is None:

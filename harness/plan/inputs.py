@@ -59,7 +59,7 @@ def question_of(
     asked = Question(
         name=models.target,
         model=key,
-        reports=tuple(by_model().get(key, ())),
+        pairs=tuple(by_model().get(key, ())),
         target=target,
         computer=machine,
         setting=load.setting(),

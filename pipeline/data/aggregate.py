@@ -14,7 +14,6 @@ from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
 from pipeline.data.load import sql_text
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
-from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
@@ -91,23 +90,8 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("input_median", positions)
 
 
-def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
-    """Register a table of usual depths per model and method, with factors from other depths.
-
-    Only strips of published figures use this table; in measured strips, intervals decide the depth.
-    """
-    figures = connection.sql(
-        "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
-        " from strip_figure"
-        " where tier = 'published' and condition is null and view = 'all' and not confounded"
-        " and depth is not null order by figure"
-    )
-    connection.register("input_depth", depth_factors(map(Tried._make, figures.fetchall())))
-
-
 BEFORE: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {
     "pool_interval": _quantiles_of_votes,
-    "strip": _default_depths,
     "build_step": build_changes,
 }
 

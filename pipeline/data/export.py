@@ -68,7 +68,7 @@ EXPORTS = {
     "acceptance-curves": "acceptance_curve",
     "draft-grid": "draft_grid",
     "engine-builds": "build_step",
-    "pairs": "pair",
+    "pairs": "main_pair",
     "speedups": "speedup",
     "published": "published_view",
     "sources": "source",

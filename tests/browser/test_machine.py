@@ -15,7 +15,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from answers.alternatives import with_details
 from answers.answer import answer
 from answers.answer_json import as_json
-from answers.evidence import Report
+from answers.evidence import PairFigure
 from answers.learned import Learned
 from answers.listed import listed_machines, question_by_name
 from answers.machines import described_computer
@@ -101,17 +101,17 @@ def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path, share:
     """Random questions give the object of `plan --json`, computed from the site's evidence."""
     shown = site / "assets"
     index = json.loads((shown / "answers/index.json").read_bytes())
-    reports = msgspec.json.decode((shown / "evidence.json").read_bytes(), type=tuple[Report, ...])
+    pairs = msgspec.json.decode((shown / "evidence.json").read_bytes(), type=tuple[PairFigure, ...])
     rates = decode(Learned, json.loads((shown / "planner.json").read_bytes())).rates
-    by_model = {key: [x for x in reports if x.model == key] for key in {x.model for x in reports}}
-    measured = {report.card for report in reports if report.on_cpu}
+    by_model = {key: [x for x in pairs if x.model == key] for key in {x.model for x in pairs}}
+    measured = {pair.card for pair in pairs if pair.on_cpu}
     gpus = [each for each in listed_machines(measured) if each.kind == "gpu" and each.gib]
     rng = random.Random(51)  # noqa: S311 - questions of a test
     asked = [(rng.choice(gpus), rng.choice(index["models"])) for _ in range(QUESTIONS)]
 
     for machine, model in asked[share::SHARES]:
         computer = described_computer(machine.words)
-        question = question_by_name(model["name"], computer, reports=by_model, rates=rates)
+        question = question_by_name(model["name"], computer, pairs=by_model, rates=rates)
         assert question is not None
         found = with_details(answer(question))
         said = cast("dict[str, Any]", as_json(found))

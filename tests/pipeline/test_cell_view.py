@@ -109,7 +109,7 @@ def test_the_best_of_many_needs_a_wider_margin() -> None:
     connection = database(*made)
 
     assert one(connection, "select verdict from cell where depth = 1") == ("helps",)
-    strip = "select verdict, choices from strip where selection = 0 and task = 'code'"
+    strip = "select verdict, choices from pair where scope = 'pair' and task = 'code'"
     assert one(connection, strip) == ("no-clear-difference", 13)
 
 
@@ -170,7 +170,7 @@ def test_an_arm_that_failed_is_a_cell_without_a_figure() -> None:
     connection = database(campaign(None, verdict="failed"))
 
     assert one(connection, "select speedup, verdict, votes from cell") == (None, "failed", 0)
-    assert rows(connection, "select device from strip") == []
+    assert rows(connection, "select device from pair") == []
     assert one(connection, "select failed_cells, cells from headline where tier = 'measured'") == (
         1,
         1,

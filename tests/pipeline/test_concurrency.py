@@ -56,7 +56,7 @@ def test_the_map_and_its_shares_are_about_single_requests() -> None:
     both = database(entry(submission, summarize(submission)))
     alone = database(entry(concurrent(1), summarize(concurrent(1))))
 
-    question = "select device, task, selection, speedup, dots, other_dots from strip order by all"
+    question = "select device, task, scope, speedup, dots, other_dots from pair order by all"
     assert rows(both, question) == rows(alone, question)
     shares = "select cells, losing_cells from headline where tier = 'measured'"
     assert one(both, shares) == one(alone, shares)

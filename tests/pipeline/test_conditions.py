@@ -118,7 +118,7 @@ def test_maps_shares_and_predictions_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
-        "select device, task, selection, speedup, dots, other_dots from strip order by all",
+        "select device, task, scope, speedup, dots, other_dots from pair order by all",
         "select cells, losing_cells from headline where tier = 'measured'",
         "select cell, predicted_speedup from prediction order by all",
         "select device, task, speedup from speedup order by all",

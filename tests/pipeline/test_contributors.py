@@ -42,7 +42,7 @@ def test_only_contributors_whom_maintainers_know_confirm(
     assert one(connection, "select votes, confirmed from cell") == (votes, confirmed)
     mark = "helps-confirmed" if confirmed else "helps"
     assert one(connection, "select mark from cell") == (mark,)
-    best = "select distinct mark from strip"
+    best = "select distinct mark from pair"
     assert one(connection, best) == (mark,)
 
 

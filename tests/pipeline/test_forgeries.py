@@ -183,7 +183,7 @@ def test_a_forgery_without_other_results_is_shown_with_its_reservations(name: st
 
     assert alone.execute(SHOWN).fetchall() == ([] if shown is None else [(shown,)])
     # Its row comes last and says so; the badge names no gain.
-    assert {each.backing for each in read(alone, "strip")} <= {2}  # type: ignore[arg-type]
+    assert {each.backing for each in read(alone, "pair")} <= {2}  # type: ignore[arg-type]
     assert b"at least" not in feeds.badge(alone).data  # type: ignore[arg-type]
 
 

@@ -7,6 +7,7 @@ from pipeline.site.pages import strips
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.feeds import badge
 from pipeline.site.pages.model import Site
+from pipeline.site.tally import spread, tally
 from tests.pipeline.tables import Example, campaign, database, one, print_figures, rows
 
 EVE = "eve"
@@ -63,13 +64,13 @@ def test_first_rows_are_those_of_several_or_known_people() -> None:
         *made, gain("fay", 2.0, parameters=1_000_000_000), new=(EVE, "dan", "fay")
     )
 
-    ranked = strips.ranked(strips.default_rows(connection))
+    ranked = strips.ranked(strips.main_rows(connection))
 
     assert [(row.speedup, row.backing) for row in ranked] == [(1.4, 0), (2.0, 1), (3.0, 2)]
     people = [strips.words(row)[2] for row in ranked]
     assert people == ["1 person", "2 people, unknown", "1 person, unknown"]
-    assert strips.finding(ranked, "pair").startswith("faster on 1 of 1 pair")
-    assert strips.spread(ranked) == "1.40×"  # noqa: RUF001 - as printed
+    assert tally(strips.figures(ranked), "pair").startswith("faster on 1 of 1 pair")
+    assert spread(strips.figures(ranked)) == "1.40×"  # noqa: RUF001 - as printed
 
 
 def test_a_measurement_of_one_unknown_account_ranks_behind_published_figures() -> None:
@@ -79,7 +80,7 @@ def test_a_measurement_of_one_unknown_account_ranks_behind_published_figures() -
         connection.execute(
             "update published_rate set device = setup.device, target = setup.target from setup"
         )
-        order = "select tier from strip where selection = 0 and task = 'all' order by tier_order"
+        order = "select tier from pair where scope = 'pair' and task = 'all' order by tier_order"
 
         assert [tier for (tier,) in rows(connection, order)] == tiers
 
@@ -88,6 +89,6 @@ def test_a_stranger_with_a_newer_suite_hides_no_row() -> None:
     strange = gain(EVE, 0.5)
     suite = replace(strange.submission.suite, version="9.0.0")
     strange = replace(strange, submission=replace(strange.submission, suite=suite))
-    query = "select speedup from strip where selection = 0 and task = 'all'"
+    query = "select speedup from pair where scope = 'pair' and task = 'all'"
 
     assert one(database(gain("ada", 1.4), strange, new=(EVE,)), query) == (1.4,)

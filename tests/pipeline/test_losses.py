@@ -6,8 +6,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from pipeline.site.pages import strips
 from pipeline.site.pages.what_moves_it import TRAITS, comparisons, is_slower
-from pipeline.site.rows import read
 
 
 def pair(speedup: float, **others: object) -> Any:  # noqa: ANN401 - a row of any table
@@ -73,7 +73,7 @@ def test_a_pair_has_the_trait_that_its_facts_say(row: Any, name: str) -> None:  
 
 def test_the_page_counts_each_pair_and_method_once(full: duckdb.DuckDBPyConnection) -> None:
     listed = [
-        (row.device_label, row.target_label, row.method) for row in read(full, "pairs_by_method")
+        (row.device_label, row.target_label, row.method) for row in strips.rows_by_method(full)
     ]
 
     assert len(listed) == len(set(listed)) > 100

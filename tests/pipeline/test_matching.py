@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from answers.evidence import reports
+from answers.evidence import pairs
 from answers.listed import PROCESSORS, listed_machines, listed_models, model_label
 from schemas.vocabulary import as_json
 from tests import scripts
@@ -36,7 +36,7 @@ const answer = ({ file, words, devices, memories, sizes, models }) => {
 @pytest.fixture(scope="module")
 def file() -> dict[str, Any]:
     """The names in the index of answers, in the form for `answer.js`."""
-    known = reports()
+    known = pairs()
     machines = listed_machines({each.card for each in known if each.on_cpu})
     people = Counter(each.model for each in known)
     return {

@@ -1,4 +1,4 @@
-"""Each device and model has one figure, on every page and in the data files."""
+"""Each device, model and method has one figure, on every page and in the data files."""
 
 import json
 import re
@@ -16,7 +16,8 @@ STRIP = re.compile(r'<li class="dm-strip[ "].*?</li>', re.DOTALL)
 LINK = re.compile(r'href="(?:\.\./)*(devices|models)/([^/"#]+)/"')
 FIGURE = re.compile(r'class="dm-strip__figure"[^>]*>(.*?)<', re.DOTALL)
 RATES = re.compile(r'class="dm-strip__rates">(.*?)</span>', re.DOTALL)
-Pair = tuple[str, str]
+SETTING = re.compile(r'class="dm-strip__setting">(.*?)(?: [\d–]+)?</span>', re.DOTALL)  # noqa: RUF001 - as printed
+Pair = tuple[str, str, str]
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +29,11 @@ def shown(page: Path, **own: str) -> Iterator[tuple[Pair, tuple[str, str]]]:
     """The pairs of a page with the figure and the rates that it prints."""
     for strip in STRIP.findall(page.read_text("utf-8")):
         named = own | dict(LINK.findall(strip))
-        figure, rates = FIGURE.search(strip), RATES.search(strip)
+        figure, rates, method = (x.search(strip) for x in (FIGURE, RATES, SETTING))
         assert figure, strip
-        yield (named["devices"], named["models"]), (figure[1].strip(), rates[1] if rates else "")
+        assert method, strip
+        pair = (named["devices"], named["models"], method[1])
+        yield pair, (figure[1].strip(), rates[1] if rates else "")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +66,7 @@ def test_the_data_file_has_the_figure_of_the_pages(
     for row in rows:
         if row["tier"] != "published":
             continue  # a clear gain is printed as its lower bound
-        ((figure, _),) = pages[row["device"], row["target"]]
+        ((figure, _),) = pages[row["device"], row["target"], row["method_label"]]
         if figure.removeprefix("≈ ") != say.times(row["speedup"]):  # other things differed, too
             off.append((row["device"], row["target"], row["speedup"], figure))
     assert off == []

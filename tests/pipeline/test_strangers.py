@@ -351,16 +351,6 @@ def test_cost_and_yield_of_a_round_are_those_of_known_people() -> None:
     ) == [(2.4, 1)]
 
 
-@pytest.mark.parametrize("query", ["methods", "whole_map"])
-def test_all_anonymous_results_are_one_person_in_a_chart(query: str) -> None:
-    made = [faster(None, 1.5, depth=depth) for depth in (2, 4, 6)]
-
-    found = read(database(*made, faster("ada", 1.2, depth=8)), query)
-
-    # Three anonymous files at 1.5 and one by ada at 1.2: two people with the median 1.35.
-    assert {(each.people, round(each.speedup, 2)) for each in found} == {(2, 1.35)}
-
-
 @pytest.mark.parametrize(
     "name",
     few([

@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 import duckdb
 import pytest
 
-from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.site.pages import strips
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
@@ -24,35 +23,6 @@ def printed(*figures: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     return print_figures(database(), *figures)
 
 
-def default_depth(tried: list[Tried]) -> int:
-    (depth,) = {row["usual_depth"] for row in depth_factors(tried).to_pylist()}
-    return int(depth)
-
-
-def test_a_depth_is_chosen_net_of_the_gains_of_people_and_devices() -> None:
-    # On the fast card everything gains 2 times as much, and only there depth 8 was tried: it
-    # still loses 10 % against depth 4. Depth 16, the best, was tried by one of six people.
-    fast = [(4, 3.0), (8, 2.7)]
-    slow = [(2, 1.3), (4, 1.5)]
-    tried = [
-        Tried("m", "mtp", depth, f"{card}{person}", f"{card}{person}", speedup)
-        for card, figures in (("fast", fast), ("slow", slow))
-        for person in range(3)
-        for depth, speedup in figures
-    ]
-
-    assert default_depth(tried) == 4
-    assert default_depth([*tried, Tried("m", "mtp", 16, "fast0", "fast0", 9.0)]) == 4
-
-
-def test_of_equally_good_depths_the_most_tried_is_chosen() -> None:
-    # Depth 5 is 1 % faster than depth 3, which nobody would notice, and two of three have no 5.
-    tried = [Tried("m", "mtp", 3, person, person, 1.5) for person in ("ada", "bob", "cyd")]
-
-    assert default_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.515)]) == 3
-    assert default_depth([*tried, Tried("m", "mtp", 5, "ada", "ada", 1.6)]) == 5
-
-
 def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> None:
     # Ada's three figures count once, as 1.2; with Bob's 1.5 and Cyd's 3.0 the median is 1.5.
     connection = printed(
@@ -62,7 +32,7 @@ def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> No
     )
 
     found = one(
-        connection, "select speedup, least, most, people, figures from strip where selection = 0"
+        connection, "select speedup, least, most, people, figures from pair where scope = 'pair'"
     )
 
     assert found == pytest.approx((1.5, 1.2, 3.0, 3, 5))
@@ -81,8 +51,8 @@ def test_a_device_without_its_groups_method_and_depth_shows_the_nearest_setting(
 
     assert rows(
         connection,
-        "select device, method, depth, dots, [dot.speedup for dot in other_dots] from strip"
-        " where selection = 0 order by device",
+        "select device, method, depth, dots, [dot.speedup for dot in other_dots] from pair"
+        " where scope = 'pair' order by device",
     ) == [
         ("card", "mtp", 2, [1.5], []),
         ("other", "mtp", 3, [1.1], [4.0]),
@@ -96,7 +66,7 @@ def test_several_requests_at_once_are_never_mixed_in() -> None:
         {"person": "ada", "speedup": 0.7, "concurrency": 8},
     )
 
-    drawn = "select condition, speedup from strip where selection = 0 order by condition"
+    drawn = "select condition, speedup from pair where scope = 'pair' order by condition"
     assert rows(connection, drawn) == [
         ("streams", pytest.approx(0.7)),
         (None, pytest.approx(1.5)),
@@ -107,7 +77,7 @@ def test_a_single_task_is_used_only_without_a_figure_over_all_tasks() -> None:
     code = {"person": "ada", "speedup": 3.0, "task": "code"}
     alone = printed(code)
     beside_all = printed(code, {"person": "ada", "speedup": 1.5})
-    over_all = "select speedup, tasks from strip where selection = 0 and task = 'all'"
+    over_all = "select speedup, tasks from pair where scope = 'pair' and task = 'all'"
 
     assert one(alone, over_all) == (pytest.approx(3.0), ["code"])
     assert one(beside_all, over_all) == (pytest.approx(1.5), ["all"])
@@ -122,9 +92,9 @@ def test_a_measured_strip_is_the_claim_that_allows_for_the_choice() -> None:
 
     assert one(
         connection,
-        "select strip.depth, choices, strip.interval_low < cell.interval_low, dots,"
-        " [dot.speedup for dot in other_dots] from strip join cell on cell.depth = strip.depth"
-        " where selection = 0 and strip.task = 'all'",
+        "select pair.depth, choices, pair.interval_low < cell.interval_low, dots,"
+        " [dot.speedup for dot in other_dots] from pair join cell on cell.depth = pair.depth"
+        " where scope = 'pair' and pair.task = 'all'",
     ) == (4, 2, True, [1.5], [1.1])
 
 
@@ -133,7 +103,7 @@ def test_the_measured_tier_is_drawn_before_the_imported_one() -> None:
 
     assert rows(
         connection,
-        "select tier, tier_order, speedup from strip where selection = 0 order by tier_order",
+        "select tier, tier_order, speedup from pair where scope = 'pair' order by tier_order",
     ) == [("measured", 1, pytest.approx(1.1)), ("imported", 2, pytest.approx(3.0))]
 
 
@@ -145,13 +115,13 @@ def test_the_newer_of_two_suite_versions_is_drawn() -> None:
 
     assert one(
         connection,
-        "select speedup, [dot.speedup for dot in other_dots] from strip where selection = 0",
+        "select speedup, [dot.speedup for dot in other_dots] from pair where scope = 'pair'",
     ) == (pytest.approx(1.1), [1.5])
 
 
 # ---- as they are drawn --------------------------------------------------------------------------
 def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    groups, _ = strips.by_method(strips.default_rows(connection))
+    groups, _ = strips.by_method(strips.main_rows(connection))
     return [f"{group.label}: {group.finding}; {group.spread}" for group in groups]
 
 
@@ -196,7 +166,7 @@ def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() 
 
 def test_a_row_has_the_colour_of_its_direction_and_the_grade_of_its_evidence() -> None:
     def drawn(connection: duckdb.DuckDBPyConnection) -> strips.Strip:
-        return strips.strip(strips.default_rows(connection)[0])
+        return strips.strip(strips.main_rows(connection)[0])
 
     clear, unclear = (drawn(on_cards(1.6, half_width=width)) for width in (0.02, 0.9))
     alone, even = (drawn(printed({"person": "ada", "speedup": each})) for each in (0.5, 1.04))
@@ -216,7 +186,7 @@ def test_a_row_has_the_colour_of_its_direction_and_the_grade_of_its_evidence() -
 def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
     def rates(*figures: dict[str, object]) -> tuple[str, str]:
         connection = printed(*figures)
-        return strips.rates(strips.default_rows(connection)[0])
+        return strips.rates(strips.main_rows(connection)[0])
 
     ada = {"person": "ada", "speedup": 1.5, "plain": 40.0}
 
@@ -226,29 +196,37 @@ def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
     assert rates(ada | {"plain": None}) == ("", "")
 
 
-def test_figures_at_other_depths_are_converted_to_the_usual_one_and_kept() -> None:
-    # Ada and Bob find depth 4 twice as good as depth 2; Cyd has 2 alone, and Dan 16, which nobody
-    # compares with another.
+def test_each_person_counts_with_the_depth_nearest_to_the_usual_one_and_as_published() -> None:
+    # Four people tried depth 4, and three depth 2. Cyd tried only depth 2 and Dan only 16; nothing
+    # is converted, so the figures are 1.8, 2.0, 0.9 and 9.0; their median is that of 1.8 and 2.0.
     both = [
-        {"person": person, "depth": depth, "speedup": speedup}
-        for person in ("ada", "bob")
+        {"person": person, "depth": depth, "speedup": gain * speedup, "plain": 10.0}
+        for person, gain in (("ada", 1.0), ("bob", 0.9))
         for depth, speedup in ((2, 1.0), (4, 2.0))
     ]
-    cyd = {"person": "cyd", "depth": 2, "speedup": 0.9, "plain": 10.0}
+    eve, fay = (
+        {"person": person, "depth": 4, "speedup": 2.1, "device": "another"}
+        for person in ("eve", "fay")
+    )
+    cyd = {"person": "cyd", "depth": 2, "speedup": 0.9, "plain": 20.0}
     dan = {"person": "dan", "depth": 16, "speedup": 9.0}
-    connection = printed(*both, cyd, dan)
+    connection = printed(*both, eve, fay, cyd, dan)
 
-    found = strips.default_rows(connection)[0]
+    found = {row.device: row for row in strips.main_rows(connection)}["card"]
 
-    assert (found.people, found.dots) == (3, [1.8, 2.0])
-    assert (found.moved, strips.setting(found)) == (True, "MTP 2–4")  # noqa: RUF001 - as printed
+    assert (found.people, found.dots) == (4, [0.9, 1.8, 2.0, 9.0])
+    assert found.speedup == pytest.approx((1.8 * 2.0) ** 0.5)
+    assert strips.setting(found) == "MTP 2–16"  # noqa: RUF001 - as printed
+    # Dan stated only a ratio: the rates are those of three people.
+    assert (found.rated, found.baseline_tps) == (3, pytest.approx(10.0))
+    assert "rates of 3" in strips.strip(found).words
 
 
 def test_common_devices_are_in_sight_and_the_rest_is_folded() -> None:
     cards = ("RTX 3060 12 GB", "RTX 4090 24 GB", *(f"card {number}" for number in range(150)))
     many = printed(*({"person": "ada", "device": each, "speedup": 1.5} for each in cards))
 
-    ((group,), left_out) = strips.by_method(strips.default_rows(many))
+    ((group,), left_out) = strips.by_method(strips.main_rows(many))
 
     assert (len(group.strips), len(group.folded), left_out) == (10, 110, 32)
     assert {"RTX 3060 12 GB", "RTX 4090 24 GB"} <= {each.row.device for each in group.strips}
@@ -264,13 +242,13 @@ def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -
         ),
         {"person": "bob", "device": "card 7", "method": "mtp", "speedup": 1.5},
     )
-    rows(many, "from strip")  # makes it
+    rows(many, "from pair")  # makes it
     many.execute(
-        "update strip set other_dots = list_transform(range(40), lambda other:"
+        "update pair set other_dots = list_transform(range(40), lambda other:"
         " {'tier': 'published', 'speedup': 0.5 + hash(device, other) % 300 / 100.0})"
     )
 
-    ((group,), left_out) = strips.by_method(strips.default_rows(many))
+    ((group,), left_out) = strips.by_method(strips.main_rows(many))
     page = home(many, Site(bundle="x"), ()).text
 
     # A device has one row, with the method that most people tried with the model.
@@ -289,7 +267,7 @@ def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
         )
     )
 
-    groups, left_out = strips.by_method(strips.default_rows(many))
+    groups, left_out = strips.by_method(strips.main_rows(many))
 
     # 30 of 120 are the small group's; the others share 90.
     assert [len(each.strips) + len(each.folded) for each in groups] == [45, 45, 30]
@@ -297,7 +275,7 @@ def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
 
 
 def test_measured_groups_lead_once_five_people_have_one_model() -> None:
-    base = strips.default_rows(printed({"person": "ada", "speedup": 1.5}))[0]
+    base = strips.main_rows(printed({"person": "ada", "speedup": 1.5}))[0]
     published = [base._replace(device=f"card {each}") for each in range(9)]
 
     def first(people: int, parameters: float) -> str:
@@ -312,6 +290,17 @@ def test_measured_groups_lead_once_five_people_have_one_model() -> None:
 
     assert first(5, 8e9) == "DFlash"
     assert (first(4, 8e9), first(9, 1e9)) == ("MTP", "MTP")
+
+
+def test_a_method_with_few_pairs_has_no_group_beside_others() -> None:
+    many = printed(
+        *({"person": "ada", "device": f"card {n}", "speedup": 1.5} for n in range(3)),
+        {"person": "ada", "device": "card 1", "method": "dflash", "speedup": 2.0},
+    )
+
+    groups, left_out = strips.by_method(strips.rows_by_method(many))
+
+    assert ([group.label for group in groups], left_out) == (["MTP"], 1)
 
 
 def test_home_is_whole_without_a_result_and_with_two() -> None:

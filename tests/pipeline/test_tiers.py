@@ -40,15 +40,15 @@ def test_lower_tiers_do_not_change_measured_rows(
     # A strip draws the figures of other tiers beside its own, and which tier a page shows first
     # depends on what there is.
     columns = dict.fromkeys(tables, "*")
-    columns |= {"strip": "* exclude (other_dots)", "best": "* exclude (tier_order)"}
+    columns |= {"pair": "* exclude (other_dots)", "best": "* exclude (tier_order)"}
     own = {
         table: f"select {columns[table]} from {table} where tier = 'measured'"  # noqa: S608 - names of our own
         for table in tables
     }
     found = {table: rows(everything, query) for table, query in own.items()}
 
-    assert {"cell", "evidence", "strip", "headline", "speedup", "vote"} <= set(tables)
-    assert all(found[table] for table in ("cell", "evidence", "strip", "headline"))
+    assert {"cell", "evidence", "pair", "headline", "speedup", "vote"} <= set(tables)
+    assert all(found[table] for table in ("cell", "evidence", "pair", "headline"))
     assert found == {table: rows(measured_only, query) for table, query in own.items()}
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from answers.presets import preset_named
 from pipeline.site.pages.shown_commands import fill
-from pipeline.site.pages.strips import default_rows
+from pipeline.site.pages.strips import main_rows
 from pipeline.site.pages.what_moves_it import reference_devices
 from pipeline.site.rows import read
 from schemas.vocabulary import REFERENCE_MODELS
@@ -60,7 +60,7 @@ def test_the_command_fetches_the_preset() -> None:
 
 
 def test_a_reference_model_is_a_preset_and_called_as_in_the_results() -> None:
-    rows = default_rows(real_database())
+    rows = main_rows(real_database())
     labels = {row.target: row.target_label for row in rows}
 
     for each in REFERENCE_MODELS.values():

@@ -23,14 +23,23 @@ ended as (
     and everything.document.status <> 'known'
   where not preview and coalesce(own.document, everything.document) is not null
 ),
+uneven as (
+  select distinct submission
+  from estimate
+  where verdict = 'never-drafted'
+    and (clearly_above(interval_low, interval_high) or clearly_below(interval_low, interval_high))
+),
 implausible as (
   select submission, any_value(message order by position) as message
   from flag
+  left join uneven using (submission)
   where flag = 'device-unidentified'
     or severity = 'serious'
     and flag in (
-      'above-roofline', 'cheap-rounds', 'copied-times', 'repeated-block', 'zero-spread'
+      'above-roofline', 'cheap-rounds', 'copied-times', 'repeated-block', 'uneven-baseline',
+      'zero-spread'
     )
+    or flag = 'never-drafted' and uneven.submission is not null
   group by submission
 )
 select

@@ -7,6 +7,7 @@ from operator import itemgetter
 from statistics import median
 
 from pipeline.site.charts.theme import Row
+from pipeline.site.tally import Figure, tally
 from schemas.vocabulary import VERDICTS
 from schemas.vocabulary.say import count, listed, percent, speedup, times
 
@@ -38,20 +39,15 @@ def tasks(rows: list[Row]) -> str:
 
 
 def methods(rows: list[Row]) -> str:
-    """The median speedup of those methods that have the most pairs of device and model."""
-    groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
-    if not groups:
-        return "No method has enough pairs of device and model for a median."
-    return f"{'; '.join(map(_typical, groups))}."
+    """Count faster and slower pairs of the methods that have the most, as the home page does."""
+    by_method = sorted(rows, key=itemgetter("method_label"))
+    groups = sorted(_groups(by_method, "method_label"), key=lambda group: -len(group))
+    return f"{'; '.join(map(_tally, groups[:MOST_NAMED]))}."
 
 
-def _typical(group: list[Row]) -> str:
-    first = group[0]
-    above = sum(row["speedup"] > 1 for row in group)
-    return (
-        f"{first['method_label']}: median {times(first['typical'])}, above 1× on {above} of"  # noqa: RUF001 - the multiplication sign is meant
-        f" {count(len(group), 'pair')} of device and model ({first['tier']})"
-    )
+def _tally(group: list[Row]) -> str:
+    figures = [Figure(*(row[name] for name in Figure._fields)) for row in group]
+    return f"{group[0]['method_label']}: {tally(figures, 'pair')}"
 
 
 def backends(rows: list[Row]) -> str:

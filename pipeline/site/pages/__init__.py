@@ -28,9 +28,9 @@ def pages(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Page | Asset]:
     """Yield all generated pages and the files that they load; `files` are the exported data."""
-    reports = tuple(evidence_file.reports(connection))
+    pairs = tuple(evidence_file.pairs(connection))
     rates = learned_file.learned_rates(connection)
-    common = tuple(answer_pages.common_answers(reports, rates))
+    common = tuple(answer_pages.common_answers(pairs, rates))
     yield template_environment.vocabulary_file()
     yield home.home(connection, site, common)
     yield from explore.explore(connection, site)
@@ -41,7 +41,7 @@ def pages(
     yield from submissions.submission_pages(connection, site)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site, rates)
-    yield from answer_pages.answers(connection, site, reports, rates, common)
+    yield from answer_pages.answers(connection, site, pairs, rates, common)
     yield from slower.slower(connection, site)
     yield data.data_page(connection, site, files)
     yield from data.programs(connection, site, files, common)

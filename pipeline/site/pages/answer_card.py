@@ -54,7 +54,7 @@ def words_of(found: Answer) -> Words:
         look=_look(found),
         way=way(found),
         evidence=_evidence(found.judged, found.chance),
-        why=said.why.text if said.why else None,
+        why=said.why,
         losses=said.losses,
         room=said.fits[:1].lower() + said.fits[1:],
         assumed=said.assumed,
@@ -75,7 +75,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
         model=model,
         address=address,
         verdict=found.verdict,
-        before=say.rate(found.alone.tps.estimate) if found.asked.fits else "",
+        before=say.rate(found.before.estimate) if found.asked.fits else "",
     )
     if gain is None or judged is None:
         return card

@@ -5,11 +5,13 @@ All sentences and commands of `assets/answers/<model>.json` are written here; pa
 them up. Each distinct string of such a file is stored once, in `texts`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -18,10 +20,12 @@ import msgspec
 import orjson
 
 from answers.answer import Answer, Question, answer
+from answers.answer_json import evidence_of
 from answers.catalog import model_named
 from answers.choices import Placements
 from answers.errors import QuestionError
-from answers.evidence import Report
+from answers.evidence import PairFigure
+from answers.kin import rig_of
 from answers.listed import (
     COMMON,
     PROCESSORS,
@@ -52,8 +56,8 @@ DIGITS = 6
 WORDS = tuple(each.name for each in fields(Words))  # stored as indices of entries in `texts`
 _WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
-    *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),
-    *("method", "depth", "draft", "people", "fits", "context"),
+    *("machine", "verdict", "chance", "baseline_tps", "tps", "speedup", "low", "high", "basis"),
+    *("method", "depth", "draft", "people", "fits", "context", "figures"),
     *WORDS,
 )
 FINDINGS = {
@@ -93,14 +97,14 @@ class CommonAnswer:
         return f"{FINDINGS[self.found.verdict]}, {say.times(judged.gain.estimate)} ({basis})"
 
 
-def common_answers(reports: Iterable[Report], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
+def common_answers(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
     """The answers to the questions in `listed.toml`, in the order of that file."""
-    by_model = grouped(reports, attrgetter("model"))
+    by_model = grouped(pairs, attrgetter("model"))
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
         machine = machines[asked["machine"]]
         computer = described_computer(machine.words)
-        question = question_by_name(asked["model"], computer, reports=by_model, rates=rates)
+        question = question_by_name(asked["model"], computer, pairs=by_model, rates=rates)
         if question is not None:
             yield CommonAnswer(
                 machine=f"{machine.name} {machine.gib:g} GB",
@@ -112,15 +116,15 @@ def common_answers(reports: Iterable[Report], rates: Sequence[Rate]) -> Iterator
 def answers(
     connection: duckdb.DuckDBPyConnection,
     site: Site,
-    reports: Sequence[Report],
+    pairs: Sequence[PairFigure],
     rates: Sequence[Rate],
     common: Sequence[CommonAnswer],
 ) -> Iterator[Page | Asset]:
     """Yield the evidence file, all answer files, and the pages of the common answers."""
-    named = connection.table("strip").select("target_label", "target").fetchall()
+    named = connection.table("main_pair").select("target_label", "target").fetchall()
     addresses = {model_key(label): target_address(target) for label, target in named}
-    yield evidence_file.evidence_file(reports)
-    yield from answer_files(site.cache, reports, rates, addresses)
+    yield evidence_file.evidence_file(pairs)
+    yield from answer_files(site.cache, pairs, rates, addresses)
     for each in common:
         key = each.found.question.model
         card = card_of(
@@ -138,7 +142,7 @@ def answers(
 
 def answer_files(
     cache: Cache,
-    reports: Iterable[Report],
+    pairs: Iterable[PairFigure],
     rates: Sequence[Rate],
     addresses: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Asset]:
@@ -146,13 +150,13 @@ def answer_files(
 
     `addresses` maps a model's key to the address of its page.
     """
-    by_model = grouped(reports, attrgetter("model"))
+    by_model = grouped(pairs, attrgetter("model"))
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
     asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
     computers = tuple(_computers(asked, rates))
     index = _document(
-        machines=list(_listed(asked, computers)),
+        machines=list(_listed(asked, computers, chain(*by_model.values()))),
         processors=PROCESSORS,
         models=[
             {**_model(key, name, by_model.get(key, ())), "address": addresses.get(key)}
@@ -169,19 +173,25 @@ def answer_files(
         rows = ["rows", key, name, msgspec.to_builtins(own)]
         cache.keep(rows)
         made = cache.get_or_make(inputs, partial(_file, key, name, computers, own, cache, rows))
-        yield Asset(path=f"{FOLDER}/{key}.json", data=made)
+        yield Asset(path=f"{FOLDER}/{_target(key, own[key])}.json", data=made)
 
 
-def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
+def _target(key: str, own: Iterable[PairFigure]) -> str:
+    """The id of a model in pages and data files: of the target that most people tried."""
+    tried = max(own, key=lambda pair: (pair.people, pair.target), default=None)
+    return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
+
+
+def _model(key: str, name: str, own: Sequence[PairFigure]) -> Mapping[str, object]:
     """A model's entry in the index; if several fit, scripts choose the one with most `people`."""
     shape = shape_named(name)
     return {
-        "id": key,
+        "id": _target(key, own),
         "name": name,
         "label": model_label(key),
         "parameters": shape and float(f"{shape.parameters:.3g}"),
         "mixture": bool(shape and shape.experts),
-        "people": len({each.person or each.source for each in own}),
+        "people": max((each.people for each in own), default=0),
     }
 
 
@@ -211,23 +221,31 @@ def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterato
 
 
 def _listed(
-    asked: Sequence[ListedMachine], computers: Iterable[_Machine]
+    asked: Sequence[ListedMachine], computers: Sequence[_Machine], pairs: Iterable[PairFigure]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield each machine's entry in the index; its free memory is known only for a single card."""
+    """Yield each machine's entry in the index; its free memory is known only for a single card.
+
+    The last value is the id of a machine with figures in pages and data files.
+    """
+    one_of_each = {pair.device: pair for pair in pairs}.values()
+    rigs = {each.number: rig_of(each.computer) for each in computers}
+    devices = {
+        number: pair.device for number, rig in rigs.items() for pair in one_of_each if rig.has(pair)
+    }
     free = {
         each.number: int(each.computer.devices[0].free_mib)
         for each in computers
         if len(each.computer.devices) == 1
     }
     for number, x in enumerate(asked):
-        yield x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number)
+        yield x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number), devices.get(number)
 
 
 def _file(
     key: str,
     name: str,
     machines: Iterable[_Machine],
-    reports: Mapping[str, Sequence[Report]],
+    pairs: Mapping[str, Sequence[PairFigure]],
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
@@ -243,7 +261,7 @@ def _file(
             break
         own, computer = machine.with_rates_for(target.facts)
         if own not in before:
-            question = question_about(name, target, computer, reports=reports)
+            question = question_about(name, target, computer, pairs=pairs)
             kept = placed.setdefault(_memory_of(question), Placements(question.load))
             before[own] = [*_row(answer(question, placed=kept))]
         after[own] = before[own]
@@ -251,7 +269,8 @@ def _file(
         numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
         rows.append([machine.number, *figures, *numbers])
     cache.put(kept_rows, orjson.dumps(after))
-    return _document(model=key, name=name, columns=COLUMNS, answers=rows, texts=list(texts))
+    model = _target(key, pairs[key])
+    return _document(model=model, name=name, columns=COLUMNS, answers=rows, texts=list(texts))
 
 
 def _document(**content: object) -> bytes:
@@ -271,7 +290,7 @@ def _row(found: Answer) -> Iterator[Json]:
     gain = judged.gain if judged else None
     yield found.verdict
     yield _short(found.chance)
-    yield _short(found.alone.tps.estimate)
+    yield _short(found.before.estimate)
     yield _short(judged.tps.estimate) if judged else None
     for figure in ("estimate", "low", "high"):
         yield _short(getattr(gain, figure)) if gain else None
@@ -283,6 +302,7 @@ def _row(found: Answer) -> Iterator[Json]:
     yield judged.figures.people if judged and judged.figures else None
     yield found.asked.found.extent
     yield found.context_max
+    yield [*map(evidence_of, found.figures)]
     yield [*_WORDS_OF(words_of(found))]
 
 

@@ -81,7 +81,7 @@ def programs(
 ) -> Iterator[Asset]:
     """Files for programs: `llms.txt`, `robots.txt`, and a file for each device."""
     _, last = _days(connection)
-    groups, _ = strips.by_method(strips.default_rows(connection))
+    groups, _ = strips.by_method(strips.rows_by_method(connection))
     yield text_file(
         "llms.txt",
         site,

@@ -12,6 +12,7 @@ from pipeline.site.charts import Chart, definitions, drawn, rows_of
 from pipeline.site.pages import model, strips, switch_off
 from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.rows import Row, grouped, read
+from pipeline.site.tally import spread, tally, usual
 
 Tables: TypeAlias = "dict[str, tuple[Row, ...]]"
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
@@ -100,20 +101,18 @@ def _text(place: _Place, figures: tuple[Chart, ...], site: model.Site) -> bytes:
 def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
     """The values that the templates of devices and of targets share."""
     rows = shown.pop("strips")
-    typical = strips.typical(rows)
-    # Measurements by unknown accounts do not precede published figures.
-    shown["surest"] = tuple(row for row in shown["surest"] if not (row.backing and typical))
+    figures = strips.figures(rows)
     labelled = next(iter((*rows, *shown["cells"], *shown["newest"], *shown["pairs"])))
     label = getattr(labelled, f"{kind}_label")
     return {
         "title": plain_text(label),
         "label": label,
-        "finding": strips.finding(rows, "model" if kind == "device" else "device") if rows else "",
-        "spread": strips.spread(rows) if rows else "",
+        "finding": tally(figures, "model" if kind == "device" else "device") if rows else "",
+        "spread": spread(figures) if rows else "",
+        "usual": usual(figures) if kind == "target" else None,
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
-        "typical": typical,
+        "typical": strips.typical(rows),
         "advice": [x for x in switch_off.clear_cases(shown.pop("clear")) if x.loses],
-        "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),
         **shown,
     }
@@ -126,7 +125,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Tables:
     its own page.
     """
     return {
-        "strips": strips.default_rows(connection),
+        "strips": strips.main_rows(connection),
         "failures": tuple(row for row in read(connection, "failure") if row.counted),
         "clear": read(connection, "switch_off"),
         "newest": read(connection, "newest"),

@@ -13,7 +13,7 @@ from schemas.vocabulary import TASKS
 
 
 def home(connection: duckdb.DuckDBPyConnection, site: Site, common: Sequence[CommonAnswer]) -> Page:
-    rows = strips.default_rows(connection)
+    rows = strips.rows_by_method(connection)
     groups, left_out = strips.by_method(rows)
     return render(
         "home.md.jinja",

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
-from statistics import median
 from typing import NamedTuple
 
 import duckdb
@@ -12,11 +11,11 @@ import duckdb
 from pipeline.site.pages import model
 from pipeline.site.pages.drawing import log_position
 from pipeline.site.rows import Row, grouped, read
+from pipeline.site.tally import USUAL_ROWS, Figure, direction, spread, tally
 from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
-CLEAR_SHARE = 0.05  # the smallest distance from 1 with a direction, without an interval
 AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 MOST_DOTS = 16  # dots of one kind in one row
 # The number of visible rows in the first group, in the second group, and in each later group.
@@ -24,7 +23,6 @@ OPEN_ROWS = (10, 7, 4)
 MOST_ROWS = 120  # rows on a page
 # Measured groups come first if this many people measured one model of a useful size.
 ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, SIZES["1-3B"].below or 0
-USUAL_ROWS = 3  # with fewer rows, there is no usual figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +65,14 @@ class Group:
     folded: tuple[Strip, ...]
 
 
-def default_rows(connection: duckdb.DuckDBPyConnection) -> tuple[Row, ...]:
-    """The default rows: each combination of device and model, in its best tier."""
-    return read(connection, "default_strips")
+def main_rows(connection: duckdb.DuckDBPyConnection) -> tuple[Row, ...]:
+    """One row for each device and model, with its usual method, in its best tier."""
+    return read(connection, "pairs", scope="pair")
+
+
+def rows_by_method(connection: duckdb.DuckDBPyConnection) -> tuple[Row, ...]:
+    """One row for each device and model with each method, in its best tier."""
+    return read(connection, "pairs", scope="method")
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
@@ -84,14 +87,18 @@ def rank(row: Row) -> float:
     return float({"gain": row.interval_low, "loss": row.speedup}.get(tone, 1.0))
 
 
-def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups on the home page, and the number of rows left out (the last by `best_known`)."""
-    methods = grouped(rows, lambda row: row.method_label)
-    ordered = sorted(methods.values(), key=_place)
+def by_method(rows: Sequence[Row]) -> tuple[list[Group], int]:
+    """The groups on the home page, and the number of rows left out (the last by `best_known`).
+
+    A method with few pairs that were not measured well has no group if another method has more.
+    """
+    methods = grouped(rows, lambda row: row.method_label).values()
+    large = [own for own in methods if len(own) >= USUAL_ROWS or _well_measured(own)] or methods
+    ordered = sorted(large, key=_place)
     room = _room([len(own) for own in ordered])
     opened = chain(OPEN_ROWS, repeat(OPEN_ROWS[-1]))
     groups = [_group(*each) for each in zip(ordered, opened, room, strict=False)]
-    return groups, sum(map(len, ordered)) - sum(room)
+    return groups, len(rows) - sum(room)
 
 
 def _place(own: Sequence[Row]) -> tuple[bool, int, str]:
@@ -121,8 +128,8 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
     shown = known[:in_sight] if len(known) > in_sight + 1 else known
     return Group(
         label=rows[0].method_label,
-        finding=finding(rows, "pair"),
-        spread=spread(rows),
+        finding=tally(figures(rows), "pair"),
+        spread=spread(figures(rows)),
         strips=tuple(map(strip, ranked(shown))),
         folded=tuple(map(strip, ranked(known[len(shown) :]))),
     )
@@ -148,29 +155,8 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
     return [row for *_, row in sorted(ordered, key=lambda each: each[:-1])]
 
 
-def finding(rows: Sequence[Row], noun: str) -> str:
-    """Count faster and slower rows, in words, with the median speedup if they share a method.
-
-    This function and `spread` leave out rows from unknown accounts if there are other rows.
-    """
-    rows = [row for row in rows if row.backing == 0] or rows
-    tones = Counter(map(direction, rows))
-    counted = say.count(len(rows), noun)
-    parts = [f"faster on {tones['gain']} of {counted}"]
-    in_all = sum(row.verdict == "slower-in-all" for row in rows)
-    if tones["loss"] > in_all:
-        parts.append(f"slower on {tones['loss'] - in_all}")
-    if in_all:
-        parts.append(f"slower overall on {in_all}")
-    if len(rows) >= USUAL_ROWS and len({row.method for row in rows}) == 1:
-        parts.append(f"median {median(row.speedup for row in rows):.1f}{say.TIMES}")
-    return ", ".join(parts)
-
-
-def spread(rows: Sequence[Row]) -> str:
-    """The lowest and the highest speedup of these rows, in words."""
-    figures = [row.speedup for row in rows if row.backing == 0] or [row.speedup for row in rows]
-    return " to ".join(dict.fromkeys(map(say.times, (min(figures), max(figures)))))
+def figures(rows: Iterable[Row]) -> list[Figure]:
+    return [Figure(row.speedup, row.verdict, row.method, row.backing) for row in rows]
 
 
 def choices(rows: Sequence[Row]) -> Iterator[Choice]:
@@ -186,18 +172,6 @@ def choices(rows: Sequence[Row]) -> Iterator[Choice]:
     yield Choice("grade", "Evidence", known)
 
 
-def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
-    """The median of published rows (one per device), and their number and range as text.
-
-    `None` for fewer than two rows.
-    """
-    bare = [row for row in rows if row.verdict is None]
-    if len(bare) <= 1:
-        return None
-    over = f"{say.count(len(bare), 'device')}, {spread(bare)}"
-    return median(row.speedup for row in bare), over
-
-
 def typical(rows: Iterable[Row]) -> Row | None:
     """The published row from the most people; if several tie, the one with the most figures."""
     bare = [row for row in rows if row.verdict is None]
@@ -210,7 +184,7 @@ def typical(rows: Iterable[Row]) -> Row | None:
 
 def strip(row: Row) -> Strip:
     """One row of the table `strip` as drawn; its bar extends from 1 to the figure."""
-    tone, letter = direction(row), grade(row)
+    tone, letter = direction(row.speedup, row.verdict), grade(row)
     tick, even = position(row.speedup), position(1)
     ends = (row.interval_low, row.interval_high) if row.interval_low else (row.least, row.most)
     before, after = rates(row)
@@ -236,13 +210,12 @@ def strip(row: Row) -> Strip:
 def rates(row: Row) -> tuple[str, str]:
     """Tokens/s without and with speculation; empty if only a ratio is known.
 
-    The second rate is the first times the row's figure. If that figure combines several people's
-    measurements, or was converted or confounded, the first rate is marked as approximate.
+    The second rate is the first times the row's figure. The first rate is marked as approximate if
+    it is a median over several people, or if more than speculation differs.
     """
     if row.baseline_tps is None:
         return "", ""
-    joined = row.moved or row.people > 1 or row.confounded
-    sign = "\N{ALMOST EQUAL TO} " if joined else ""
+    sign = "\N{ALMOST EQUAL TO} " if row.people > 1 or row.confounded else ""
     least = row.verdict == "helps"
     after = row.baseline_tps * (row.interval_low if least else row.speedup)
     bound = "\N{GREATER-THAN OR EQUAL TO} " if least else ""
@@ -250,19 +223,10 @@ def rates(row: Row) -> tuple[str, str]:
 
 
 def setting(row: Row) -> str:
-    """The method with its depth, or with the range of depths that its figure was converted from."""
+    """The method with its depth, or with the range of depths that people used."""
     ends = sorted({row.depths[0], row.depths[-1]}) if row.depths else [row.depth]
     depth = "\N{EN DASH}".join(map(str, filter(None, ends)))
     return f"{row.method_label} {depth}".strip()
-
-
-def direction(row: Row) -> str:
-    """Faster, slower or neither: by the verdict, else by the distance of the figure from 1."""
-    if row.verdict:
-        return VERDICTS[row.verdict].tile
-    if abs(row.speedup - 1) < CLEAR_SHARE:
-        return "flat"
-    return "gain" if row.speedup > 1 else "loss"
 
 
 def grade(row: Row) -> str:
@@ -288,7 +252,8 @@ def words(row: Row) -> tuple[str | None, ...]:
         people = f"{say.count(row.people, 'person')}{', unknown' if row.backing else ''}"
         return between, VERDICTS[row.mark].word, people, named, *row.caches, row.tier
     ends = f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if row.people > 1 else None
-    return say.count(row.people, "person"), ends, named, weights, row.tier
+    rated = f"rates of {row.rated}" if 0 < row.rated < row.people else None
+    return say.count(row.people, "person"), ends, rated, named, weights, row.tier
 
 
 def evidence_address(row: Row) -> str:

@@ -14,6 +14,7 @@ from pipeline.site.pages import strips
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import environment, render
 from pipeline.site.rows import Row, grouped, read
+from pipeline.site.tally import CLEAR_SHARE, tally
 from schemas.vocabulary import COMMON_DEVICES, REFERENCE_MODELS
 from schemas.vocabulary.documents import document
 
@@ -35,8 +36,8 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         }
         for name, section in document("moves", "pipeline.site").items()
     ]
-    pairs = read(connection, "pairs_by_method")
-    rows = strips.default_rows(connection)
+    pairs = strips.rows_by_method(connection)
+    rows = strips.main_rows(connection)
     of_the_first = [row for row in rows if row.target == next(iter(REFERENCE_MODELS))]
     shown = [section for section in sections if len(section["figure"].table.rows) >= FEWEST]
     return render(
@@ -51,7 +52,7 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         slower=sum(map(is_slower, pairs)),
         machines=reference_devices(rows),
         models=tuple(REFERENCE_MODELS.values()),
-        finding=strips.finding(of_the_first, "device") if of_the_first else "",
+        finding=tally(strips.figures(of_the_first), "device") if of_the_first else "",
         sources=read(connection, "sources"),
     )
 
@@ -119,7 +120,7 @@ class TraitLosses:
 
 def is_slower(row: Row) -> bool:
     """Whether a pair's speedup is below the range around 1 that counts as no difference."""
-    return bool(row.speedup <= 1 - strips.CLEAR_SHARE)
+    return bool(row.speedup <= 1 - CLEAR_SHARE)
 
 
 def _mixture(row: Row) -> bool:

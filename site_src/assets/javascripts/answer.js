@@ -160,7 +160,7 @@ const instead = ({ card, model, found, named }) =>
 // The words of each slot of the card; a part without words is not drawn.
 const slots = (data, question, answer) => {
   const { found, named, task } = question;
-  const { fits, before_tps: before, after_tps: after, speedup, low, high } = answer;
+  const { fits, baseline_tps: before, tps: after, speedup, low, high } = answer;
   const drawn = fits !== "no" && speedup !== null;
   const wished = data.words.tasks[task];
   const note = wished ? `; over all tasks, not ${wished.label} alone` : "";

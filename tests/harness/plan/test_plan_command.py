@@ -56,7 +56,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     for name, basis in (("plain_tps", "physics"), ("speedup", "predicted")):
         assert found[name]["low"] < found[name]["estimate"] < found[name]["high"]
         assert found[name]["basis"] == basis
-    assert set(found["accuracy"]) == {"held", "figures", "people", "untried"}
+    assert set(found["accuracy"]) == {"held", "figures", "people"}
     assert {"changes", "tps", "fits", "command"} == set(found["alternatives"][0])
 
 

@@ -1,17 +1,19 @@
--- One row is one person's figure for one setting of a device and a model on one task, as drawn in
--- the strips. A setting without a figure over all tasks is shown under all tasks with each of its
--- single tasks (`view` is the task that is shown, `task` the task that was run). `condition` is
--- the reason to leave a figure out of the usual rows: several requests at once, a long prompt, or
--- very short answers. `lesser` figures have doubts or a model partly in main memory. Figures that
--- are not `newest` were measured with an older version of the suite. Measured and imported
--- figures are the deciding ones, with `backing` as in `pool`. `candidate` is the name of a
+-- One row is one person's figure for one setting of a device and a model on one task, with its own
+-- rates. A setting without a figure over all tasks is shown under all tasks with each of its single
+-- tasks (`view` is the task that is shown, `task` the task that was run). `condition` is the reason
+-- to leave a figure out of the usual rows: several requests at once, a long prompt, or very short
+-- answers. `lesser` figures have doubts or a model partly in main memory; `sure` figures have no
+-- doubt at all, and are not from before 2025, since when engines and heads have changed too much.
+-- Figures that are not `newest` were measured with an older version of the suite. Measured and
+-- imported figures are the deciding ones, with `backing` as in `pool`. `candidate` is the name of a
 -- measured or imported figure in the table `best`.
-create table strip_figure as
+create table figure as
 with own as (
   select
-    tier, device, target, backend, method, depth, draft_label, quantisation, task,
-    pool as candidate, null as source, null as row_id, suite_label, false as confounded,
-    false as lesser, null as condition, account_of(contributor) as person,
+    tier, device, target, backend, engine_label as engine, method, depth, draft_label, quantisation,
+    task, pool as candidate, null as source, null as row_id, suite_label, false as confounded,
+    false as lesser, true as sure, false as offload,
+    null as condition, account_of(contributor) as person,
     pool_member.speedup, pool_member.baseline_tps, conditions as cache, backing
   from pool_member
   join pool using (pool)
@@ -22,19 +24,22 @@ with own as (
     and pool_member.verdict <> 'never-drafted'
   union all
   select
-    tier, device, target, backend, method, depth, draft_label, quantisation, task,
-    candidate, null, null, suite_label, false, false, null, submission, speedup, baseline_tps,
-    conditions, backing
+    tier, device, target, backend, engine_label, method, depth, draft_label, quantisation, task,
+    candidate, null, null, suite_label, false, false, true, false, null, submission, speedup,
+    baseline_tps, conditions, backing
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
 printed as (
   select
-    tier, device, target, rate.backend, rate.method, rate.depth, draft_label, rate.quantisation,
-    coalesce(rate.task, 'all') as task,
-    null as candidate, rate.source, row_id, null as suite_label,
+    tier, device, target, rate.backend, rate.engine_name as engine, rate.method, rate.depth,
+    draft_label, rate.quantisation, coalesce(rate.task, 'all') as task, null as candidate,
+    rate.source, row_id, null as suite_label,
     len(rate.also_differs) > 0 as confounded,
     coalesce(len(rate.doubts), 0) > 0 or rate.offload is not null as lesser,
+    coalesce(published_row.row_date, '') not between '0' and '2025' and not confounded
+      and not lesser as sure,
+    rate.offload is not null as offload,
     case
       when rate.concurrency > 1 then 'streams'
       when rate.prompt_tokens >= 2000 then 'context'

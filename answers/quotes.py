@@ -1,0 +1,54 @@
+"""Quote a figure of the map in an answer, as the map prints it."""
+
+from answers.answer import Answer
+from answers.evidence import PairFigure
+from schemas.vocabulary import METHODS, say
+
+
+def quoted(pair: PairFigure, found: Answer) -> str:
+    """The clause that quotes a figure of the map, as the map prints it."""
+    judged, ways = found.judged, METHODS[pair.method].label
+    used = judged is not None and judged.figures is pair
+    rates = "" if used or pair.tps is None else f", {_rates(pair)}"
+    there = " with a part of the model in main memory" if pair.offload else ""
+    if not pair.offload and judged is not None and judged.found.extent != "yes":
+        there = " (layers on the card not stated)"
+    narrower = [
+        f"; with {same.quantisation}, {_who(same)}: {say.times(same.speedup)}"
+        for same in found.question.pairs
+        if (same.device, same.method) == (pair.device, pair.method)
+        if same.quantisation and same.quantisation == found.question.quantisation
+        if len(pair.quantisations) > 1
+    ]
+    first = next(each for each in found.figures if each.method == pair.method)
+    variant = f" for {pair.target_name}" if pair.target != first.target else ""
+    where = f"{_depths(pair)}{_engines(pair)}{variant}"
+    return f"{published(pair)} with {ways}{where}{rates}{there}" + "".join(narrower)
+
+
+def published(pair: PairFigure) -> str:
+    verb = "published" if pair.tier == "published" else "measured"
+    spread = f" ({pair.least:.2f}\N{EN DASH}{pair.most:.2f})" if pair.people > 1 else ""
+    return f"{_who(pair)} {verb} {say.times(pair.speedup)}{spread}"
+
+
+def _who(pair: PairFigure) -> str:
+    return "one person" if pair.people == 1 else f"{pair.people} people"
+
+
+def _rates(pair: PairFigure) -> str:
+    about = "about " if pair.people > 1 else ""
+    some = f" (rates of {pair.rated})" if pair.rated < pair.people else ""
+    arrow = "\N{RIGHTWARDS ARROW}"
+    return f"{about}{say.rate(pair.baseline_tps)} {arrow} {say.rate(pair.tps)} tokens/s{some}"
+
+
+def _depths(pair: PairFigure) -> str:
+    ends = sorted({min(pair.depths), max(pair.depths)}) if pair.depths else []
+    return f" at depth {chr(0x2013).join(map(str, ends))}" if ends else ""
+
+
+def _engines(pair: PairFigure) -> str:
+    """The engines, if none of them is llama.cpp, for which the commands are."""
+    ours = any(each.lower().startswith("llama.cpp") for each in pair.engines)
+    return "" if ours or not pair.engines else f" in {say.listed(pair.engines)}"

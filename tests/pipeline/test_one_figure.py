@@ -1,0 +1,190 @@
+"""Map, charts, data files and answers quote one figure for each device, model and method."""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from statistics import geometric_mean
+
+import duckdb
+import pytest
+
+from answers.answer import Answer, answer
+from answers.errors import QuestionError
+from answers.evidence import PairFigure
+from answers.listed import question_by_name
+from answers.machines import MachineWords, described_computer
+from answers.names import card_key
+from answers.words import sentences
+from pipeline.data.aggregate import view_queries
+from pipeline.site.charts import rows_of
+from pipeline.site.pages import evidence_file, strips
+from pipeline.site.rows import Row, grouped, read
+from schemas.vocabulary import METHODS, say
+from tests.nightly import few
+from tests.pipeline.tables import database, print_figures, real_database
+
+Figures = Sequence[Mapping[str, object]]
+CARDS = {"RTX 3090 24 GB": 24.0, "RTX 5090 32 GB": 32.0, "Apple M4 Max": None}
+MODELS = {"Qwen3.8-27B": 27e9, "Qwen3.6-35B-A3B": 35e9}
+
+
+def collection(seed: int) -> Figures:
+    """Random published figures of two models on three cards, some with doubtful company."""
+    rng = random.Random(seed)  # noqa: S311 - figures of a test
+    return [
+        {
+            "device": re.sub(r"\W+", "-", card.lower()),
+            "device_label": card,
+            "vram_gib": CARDS[card],
+            "target": model,
+            "parameters": MODELS[model],
+            "method": rng.choice(["mtp", "dflash", "suffix"]),
+            "person": rng.choice(["ada", "bob", "cyd", "dan", "eve"]),
+            "depth": rng.choice([2, 3, 4, None]),
+            "speedup": round(rng.uniform(0.4, 3.0), 3),
+            "plain": rng.choice([None, 20.0, 31.5, 47.0]),
+            "concurrency": rng.choice([None, 1, 1, 8]),
+            "differs": rng.random() < 0.2,
+        }
+        for _ in range(rng.randint(1, 40))
+        for card in [rng.choice(list(CARDS))]
+        for model in [rng.choice(list(MODELS))]
+    ]
+
+
+def median(values: Sequence[float]) -> float:
+    """The median of logarithms."""
+    ordered = sorted(values)
+    middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
+    return geometric_mean(middle)
+
+
+def by_hand(figures: Figures) -> dict[tuple[str, str, str], tuple[float, int]]:
+    """Each pair's figure with one method, and its people, by the words of the Methodology page."""
+    single = [each for each in figures if each["concurrency"] != 8]
+    tried = defaultdict(set)
+    for each in single:
+        if not each["differs"] and each["depth"]:
+            tried[each["target"], each["method"], each["depth"]].add(each["person"])
+    found = {}
+    key = lambda each: (each["device"], str(each["target"]).lower(), each["method"])  # noqa: E731
+    for pair, own in groupby(sorted(single, key=key), key=key):
+        listed = list(own)
+        kept = [each for each in listed if not each["differs"]] or listed
+        usual = max(
+            (depth for target, method, depth in tried if (target.lower(), method) == pair[1:]),
+            key=lambda depth: (len(tried[kept[0]["target"], pair[2], depth]), -depth),
+            default=None,
+        )
+        medians = []
+        for person in {each["person"] for each in kept}:
+            own_figures = [each for each in kept if each["person"] == person]
+            depths = sorted(
+                {each["depth"] for each in own_figures},
+                key=lambda d: (d is None, abs((d or 0) - usual) if usual else 0, d or 0),
+            )
+            nearest = [each["speedup"] for each in own_figures if each["depth"] == depths[0]]
+            medians.append(median(nearest))
+        found[pair] = (median(medians), len(medians))
+    return found
+
+
+def asked(row: Row, pairs: Mapping[str, Sequence[PairFigure]]) -> Answer | None:
+    """The answer to a pair's printed names; `None` if no such machine or model is listed."""
+    cards = re.sub(r"(\d{1,3}) \N{MULTIPLICATION SIGN} ", r"\1x ", row.device_label).split(" + ")
+    if row.device_kind == "gpu" and any(card_key(card) is None for card in cards):
+        return None
+    words = MachineWords(gpus=tuple(cards))
+    if row.device_kind == "cpu":
+        words = MachineWords(gpus=("none",), cpu=row.device_label)
+    try:
+        question = question_by_name(row.target_label, described_computer(words), pairs=pairs)
+    except QuestionError:
+        return None
+    return answer(question) if question else None
+
+
+def quotes(found: Answer, row: Row) -> bool:
+    """Whether an answer has a row's figure as its own number, or in its sentences."""
+    judged = found.judged
+    key = (row.target, row.method)
+    (own,) = (pair for pair in found.figures if (pair.target, pair.method) == key)
+    if judged is not None and judged.figures is own and judged.gain is not None:
+        shown = [judged.gain.estimate, row.people]
+        rates = [found.before.estimate, judged.tps.estimate] if row.tps else []
+        return [*shown, *rates] == [
+            row.speedup,
+            own.people,
+            *filter(None, [row.baseline_tps, row.tps]),
+        ]
+    words = " ".join(sentences(found).lines())
+    return f"{say.times(row.speedup)}" in words and METHODS[row.method].label in words
+
+
+def pairs_of(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Sequence[PairFigure]]:
+    return grouped(evidence_file.pairs(connection), lambda pair: pair.model)
+
+
+@cache
+def real_pairs() -> Mapping[str, Sequence[PairFigure]]:
+    return pairs_of(real_database())
+
+
+REAL = strips.main_rows(real_database())
+
+
+@pytest.mark.parametrize("row", few(REAL, 30), ids=lambda row: f"{row.device}-{row.target}")
+def test_an_answer_shows_the_row_of_the_map(row: Row) -> None:
+    found = asked(row, real_pairs())
+
+    assert found is None or quotes(found, row)
+
+
+@pytest.mark.parametrize("seed", few(range(500), 25))
+def test_every_page_and_answer_has_the_figure_that_is_computed_by_hand(seed: int) -> None:
+    figures = collection(seed)
+    connection = print_figures(database(), *figures)
+    expected = by_hand(figures)
+
+    by_method = strips.rows_by_method(connection)
+    main = {(row.device, row.target): row for row in strips.main_rows(connection)}
+    chart = {
+        (row["device_label"], row["target_label"], row["method"]): row["speedup"]
+        for row in rows_of(connection, "methods")
+    }
+    exported = read(connection, "main_pair")
+    pairs = pairs_of(connection)
+
+    found = {(row.device, row.target, row.method): (row.speedup, row.people) for row in by_method}
+    assert found.keys() == expected.keys()
+    for pair, (speedup, people) in found.items():
+        assert (speedup, people) == (pytest.approx(expected[pair][0]), expected[pair][1])
+    for row in by_method:
+        assert chart[row.device_label, row.target_label, row.method] == row.speedup
+        assert row.tps is None or row.tps == pytest.approx(row.baseline_tps * row.speedup)
+        assert row.rated <= row.people
+        own = main[row.device, row.target]
+        assert own.method != row.method or own.speedup == row.speedup
+        answered = asked(row, pairs)
+        assert answered is not None
+        assert quotes(answered, row)
+    assert [row.speedup for row in exported] == [
+        main[row.device, row.target].speedup for row in exported
+    ]
+    for square in rows_of(connection, "whole_map"):
+        if (square["backend"], square["task_label"]) == ("any", "any"):
+            assert square["speedup"] in {row.speedup for row in main.values()}
+
+
+def test_only_the_query_of_pairs_takes_a_median_over_people() -> None:
+    medians = {
+        name
+        for name, query in view_queries().items()
+        if "median" in query and re.search(r"group by[^;]*\bperson\b|group by all", query)
+        if "published" in query
+    }
+
+    assert medians == {"pair"}
