@@ -75,7 +75,7 @@ def test_names_in_any_script_have_addresses_of_their_own() -> None:
     ("submission", "label", "device", "vram_gib"),
     [
         (on(RTX_3090, listed=(None,)), "RTX 3090 24 GB", "rtx-3090-24-gb", 24),
-        (on(RTX_3090, RTX_3090), "2 × RTX 3090 24 GB", "2-rtx-3090-24-gb", 48),  # noqa: RUF001 - as printed
+        (on(RTX_3090, RTX_3090), "2 × RTX 3090 24 GB", "2-x-rtx-3090-24-gb", 48),  # noqa: RUF001 - as printed
         (on(RTX_3090, RTX_3090, listed=(RTX_3090.name,)), "RTX 3090 24 GB", "rtx-3090-24-gb", 24),
         (on(RTX_3060, RTX_4090), "RTX 3060 + RTX 4090 36 GB", "rtx-3060-rtx-4090-36-gb", 36),
         (on(RTX_3060, RTX_4090, listed=(RTX_4090.name,)), "RTX 4090 24 GB", "rtx-4090-24-gb", 24),

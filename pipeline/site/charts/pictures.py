@@ -57,7 +57,8 @@ def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
     ticks = [{"line_label": line, "typical": value} for line, value in typical.items()]
     span = marks.speedup_axis([{"speedup": row[x]} for row in rows])
     y = alt.Y("line_label:N", title=None, sort=lines, axis=marks.lines_of_words(lines))
-    dots = marks.points(marks.base(rows), **marks.TIERS).encode(
+    own = [{name: row[name] for name in row if name != "typical"} for row in rows]
+    dots = marks.points(marks.base(own), **marks.TIERS).encode(
         x=alt.X(f"{x}:Q", title=f"{wide} (log scale)", scale=span.scale, axis=span.axis),
         y=y,
         fillOpacity=marks.FILLED,
