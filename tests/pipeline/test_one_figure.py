@@ -21,6 +21,9 @@ from answers.words import sentences
 from pipeline.data.aggregate import view_queries
 from pipeline.site.charts import rows_of
 from pipeline.site.pages import evidence_file, strips
+from pipeline.site.pages.device_and_model_pages import place_pages
+from pipeline.site.pages.home import home
+from pipeline.site.pages.model import Site
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import METHODS, say
 from tests.nightly import few
@@ -177,6 +180,27 @@ def test_every_page_and_answer_has_the_figure_that_is_computed_by_hand(seed: int
     for square in rows_of(connection, "whole_map"):
         if (square["backend"], square["task_label"]) == ("any", "any"):
             assert square["speedup"] in {row.speedup for row in main.values()}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_pages_print_the_figure_and_rates_of_a_pair(seed: int) -> None:
+    connection = print_figures(database(), *collection(seed))
+    site = Site(bundle="x")
+    pages = {page.path: page.text for page in place_pages(connection, site)}
+    map_text = home(connection, site, ()).text
+
+    groups, _ = strips.by_method(strips.rows_by_method(connection))
+    for row in strips.main_rows(connection):
+        before, after = strips.rates(row)
+        for path in (f"devices/{row.device}.md", f"models/{row.target}.md"):
+            lines = [line for line in pages[path].splitlines() if "dm-strip__figure" in line]
+            assert any(
+                strips.figure(row) in line and strips.setting(row) in line and after in line
+                for line in lines
+            )
+        assert bool(before) == bool(after)
+    for each in (strip for group in groups for strip in (*group.strips, *group.folded)):
+        assert f">{each.figure}<" in map_text
 
 
 def test_only_the_query_of_pairs_takes_a_median_over_people() -> None:
