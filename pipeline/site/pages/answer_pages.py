@@ -185,13 +185,14 @@ def _target(key: str, own: Iterable[PairFigure]) -> str:
 def _model(key: str, name: str, own: Sequence[PairFigure]) -> Mapping[str, object]:
     """A model's entry in the index; if several fit, scripts choose the one with most `people`."""
     shape = shape_named(name)
+    ordered = sorted(own, key=attrgetter("people"))  # of each device, most people come last
     return {
         "id": _target(key, own),
         "name": name,
         "label": model_label(key),
         "parameters": shape and float(f"{shape.parameters:.3g}"),
         "mixture": bool(shape and shape.experts),
-        "people": max((each.people for each in own), default=0),
+        "people": sum({each.device: each.people for each in ordered}.values()),
     }
 
 
