@@ -1,5 +1,5 @@
 -- One row is one device and size of model, for a backend and a task or for `any` of them: the pair
--- of the model that most people tried. Only the 50 devices that most people tried are kept, so that
+-- of the model that most people tried. Only the 40 devices that most people tried are kept, so that
 -- the map is readable and light; Explore has all devices.
 with tried as (
   select device
@@ -7,7 +7,7 @@ with tried as (
   where scope = 'pair' and task = 'all' and condition is null and tier_order = 1
   group by device
   order by min(backing), sum(people) desc, count(*) desc, device
-  limit 50
+  limit 40
 )
 select
   device, device_label, size_class, size_order, coalesce(nullif(scope_label, ''), 'any') as backend,
