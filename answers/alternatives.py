@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, notes_of, setup_for
 from answers.choices import NO_DRAFT, PlannedModel, PlanOption
+from answers.estimate import Setup, predicted
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, fit, largest_context
-from answers.predict import Setup, predicted
 from answers.rounds import Speculation
 from answers.shapes import facts_of, shape_of
 from answers.speed import plain

@@ -1,13 +1,14 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
-The map's figure for this card, model and method replaces the prediction, unless a part of the model
-is off the card or the question fixes the placement: such a figure is only quoted.
+The numbers are expected for one more person. Figures of the map for this card and model pull them,
+unless a part of the model is off the card or the question fixes the placement; every figure is
+quoted as the map prints it.
 """
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.advice import Verdict, helps, promise, verdict_of
+from answers.advice import Verdict, helps, most_promising, verdict_of
 from answers.choices import (
     Placements,
     PlannedModel,
@@ -18,15 +19,17 @@ from answers.choices import (
 )
 from answers.curves import Curve
 from answers.engine_commands import ServeLine
-from answers.evidence import PairFigure, of_task
-from answers.kin import kin_of, pairs_here, rig_of, speed_of
+from answers.estimate import Setup, plain_here
+from answers.evidence import ALL_TASKS, PairFigure, of_task
+from answers.kin import pairs_here, rig_of, speed_of
+from answers.kinds import LLAMA_CPP
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
-from answers.predict import Setup, setup_of
 from answers.speed import SpeedEstimate
 
 _ABOUT_AS_FAST = 0.97
+_SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 
 
@@ -35,8 +38,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
-    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
-    model's step times on this machine, measured for steps over 1, 2, … tokens.
+    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `engine` is the
+    kind of engine. `curve` has the model's step times on this machine, measured for steps over
+    1, 2, … tokens.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     alone: bool = False
     task: str | None = None
     quantisation: str | None = None
+    engine: str = LLAMA_CPP
     layers: int | None = None
     cpu_experts: int | None = None
     notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
@@ -67,8 +72,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     `alone` runs the target without speculation in the same memory. `asked` is the recommended
     option, or the one that the question named. The verdict is about `judged`, the named way
     or, if none is named, the most promising way. `options` has one option for every way to draft;
-    `figures` are the map's figures for this machine and model, one for each method, and `kin` is
-    the figure of a similar machine.
+    `figures` are the map's figures for this machine and model, one for each method.
     """
 
     question: Question
@@ -79,7 +83,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     alone: PlanOption
     options: tuple[PlanOption, ...]
     figures: tuple[PairFigure, ...]
-    kin: PairFigure | None
     context_max: int | None
     context_max_alone: int | None
     alternatives: tuple[PlanOption, ...] = ()
@@ -89,11 +92,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def speedup(self) -> SpeedEstimate | None:
         return self.asked.gain
-
-    @property
-    def before(self) -> SpeedEstimate:
-        """The speed without speculation: that of the people behind the judged figure, if known."""
-        return (self.judged and self.judged.before) or self.alone.tps
 
     @property
     def best(self) -> PlanOption:
@@ -127,27 +125,19 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     Callers can pass cached placements (`placed`), which are the same for all machines with equal
     memory.
     """
-    rig, speed = rig_of(question.computer), speed_of(question.computer)
-    fixed = _fixed(question)
+    speed, fixed = speed_of(question.computer), _fixed(question)
     placed = placed or Placements(question.load, fixed)
     alone = without_speculation(question.load, question.target, speed, placed.alone)
-    figures = figures_of(question)
-    alone = replace(alone, tps=_timed_here(question, alone.tps))
+    alone = replace(alone, engine=question.engine)
     setup = setup_for(question, alone)
-    whole = alone.found.extent == "yes" and fixed is None
-    # The first figure of each method is that of the model asked for.
-    by_method = {each.method: each for each in reversed(figures)}
-    used = {name: each for name, each in by_method.items() if whole and not each.offload}
-    options = tuple(
-        option(way, alone, setup, placed.of(way), used.get(way.method)) for way in question.ways
-    )
+    alone = replace(alone, tps=setup.base)
+    options = tuple(option(way, alone, setup, placed) for way in question.ways)
     named = (each for each in options if question.named and each.way is question.named)
-    judged = next(named, None) if question.named else max(options, key=promise, default=None)
+    judged = next(named, None) if question.named else most_promising(options)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     asked = judged if judged and (question.named or helps(judged, verdict)) else alone
     if fixed and asked is alone:
         asked = without_speculation(alone.case, question.target, speed, project(alone.case, fixed))
-    method = judged.way.method if judged and judged.way else ""
     return Answer(
         question=question,
         verdict=verdict,
@@ -156,8 +146,7 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
         judged=judged,
         alone=alone,
         options=options,
-        figures=figures,
-        kin=kin_of(question.pairs, rig, method),
+        figures=figures_of(question),
         context_max=_longest_context(placed, asked),
         context_max_alone=_longest_context(placed, alone),
     )
@@ -165,9 +154,35 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
 
 def setup_for(question: Question, alone: PlanOption) -> Setup:
     """The starting point of all predictions: the target without a draft, in its placement."""
-    rig, speed = rig_of(question.computer), speed_of(question.computer)
-    setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
-    return replace(setup, base=alone.tps, curve=question.curve)
+    whole = [pair for pair in question.pairs if pair.quantisation is None]
+    figures = {
+        (pair.device, pair.target, pair.method): pair
+        for task in (ALL_TASKS, question.task)
+        for pair in whole
+        if pair.task == task
+    }
+    setup = Setup(
+        rig=rig_of(question.computer),
+        machine=speed_of(question.computer),
+        base=alone.tps,
+        placement=alone.found.placement,
+        whole=alone.found.extent == "yes",
+        engine=question.engine,
+        counts=_fixed(question) is None and question.setting.context <= _SHORT_CONTEXT,
+        quantisation=question.quantisation,
+        figures=tuple(figures.values()),
+        curve=question.curve,
+    )
+    return replace(setup, base=_timed_here(question, plain_here(setup, _same_files(question))))
+
+
+def _same_files(question: Question) -> tuple[PairFigure, ...]:
+    """The figures whose people all had the question's quantisation."""
+    return tuple(
+        pair
+        for pair in question.pairs
+        if pair.task == ALL_TASKS and pair.quantisations == (question.quantisation,)
+    )
 
 
 def notes_of(found: Answer) -> tuple[str, ...]:

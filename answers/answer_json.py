@@ -6,7 +6,6 @@ from answers.choices import PlanOption
 from answers.evidence import PairFigure
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
-from answers.words import coverage_of
 from schemas.codec import Json, encode
 
 _AS_IN_PAIRS = (
@@ -69,29 +68,26 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 
 def _accuracy(answer: Answer) -> Json:
-    """The share of held-out results inside intervals of this kind, and the numbers behind it."""
-    found = coverage_of(answer.judged)
-    if found is None:
-        return None
-    return {"held": found.held, "figures": found.figures, "people": found.people}
+    """The errors of predictions of this kind, tested on figures that came later."""
+    judged = answer.judged
+    found = judged.predicted.accuracy if judged and judged.predicted else None
+    return encode(found) if found else None
 
 
 def _curve(answer: Answer) -> Json:
-    """The measured curve, and whether the speedup is computed from it; `None` without a curve.
-
-    If the speedup is a figure that people measured, `best` is the best depth according to the
-    curve, with its speedup.
-    """
+    """The measured curve, and whether the speedup is computed from it; `None` without a curve."""
     judged, curve = answer.judged, answer.question.curve
     if curve is None:
         return None
     probe = curve.probe
     costs: list[Json] = [round(ms / curve.step_ms, 3) for ms in probe.step_ms_median]
-    used = bool(judged and not judged.figures and judged.predicted and judged.predicted.curve)
-    beside = judged.by_curve if judged else None
-    best: Json = {"depth": beside[0], "speedup": _estimate(beside[1])} if beside else None
-    found: dict[str, Json] = {"source": curve.source, "used": used, "widths": [*probe.widths]}
-    return {**found, "costs": costs, "best": best}
+    used = bool(judged and judged.predicted and judged.predicted.curve)
+    return {
+        "source": curve.source,
+        "used": used,
+        "widths": [*probe.widths],
+        "costs": costs,
+    }
 
 
 def _alternative(choice: PlanOption) -> Json:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of
 from answers.evidence import PairFigure
-from answers.learned import learned
 from answers.model import ModelFacts
 from answers.model_names import model_key, quantisation_of
 from answers.presets import (
@@ -23,7 +22,6 @@ from answers.presets import (
     preset_named,
     presets,
 )
-from answers.rounds import YieldCurve
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
 from answers.sized_shapes import estimate_note, shape_named
 from schemas.vocabulary import METHODS, say
@@ -119,8 +117,8 @@ def ways_of(
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
-        way_by(methods_by("text")[0], name, target),
-        *([way_by(HEAD, name, target)] if target.facts.draft_layers else []),
+        way_by(methods_by("text")[0]),
+        *([way_by(HEAD)] if target.facts.draft_layers else []),
         *_drafts(name, target, find),
         *_measured(name, target, figures, find),
     ):
@@ -135,25 +133,17 @@ def ways_of(
     return tuple(ways.values())
 
 
-def way_by(
-    method: str,
-    name: str,
-    target: PlannedModel,
-    draft: PlannedModel | None = None,
-    called: str = "",
-) -> Way:
+def way_by(method: str, draft: PlannedModel | None = None, called: str = "") -> Way:
     """A way to draft with this method; `called` is the name of the draft model in a command."""
     source = source_of(method)
     if source == "own-head" and draft is not None:
         source = "other-head"  # the target's head, in its own file
-    curves = _curves(method, target.facts.name, name)
     return Way(
         source=source,
         method=method,
         draft=draft,
         name=called,
         depths=(default_depth(method),) if source == "text" else tuple(DEPTHS),
-        curve=next(curves, None),
     )
 
 
@@ -219,7 +209,7 @@ def _drafts(
         model = find(draft.name) if draft is not None else None
         if draft is not None and model is not None:
             method = draft.head or methods_by("model")[0]
-            yield way_by(method, name, target, model, draft.name)
+            yield way_by(method, model, draft.name)
 
 
 def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | None:
@@ -263,12 +253,12 @@ def _measured(
         if entry.draft == "none" or (
             entry.draft == "built-in" and target.facts.draft_layers and not each.draft
         ):
-            yield way_by(each.method, name, target)
+            yield way_by(each.method)
         elif (preset := preset_named(each.draft or "")) and (model := find(preset.name)):
-            yield way_by(each.method, name, target, model, preset.name)
+            yield way_by(each.method, model, preset.name)
         elif source_of(each.method) != "model" and not listed_drafter(each.method, name, target):
             # No list has the draft's file, so the answer shows the figure without a command.
-            yield way_by(each.method, name, target, assumed_drafter(each.method, target))
+            yield way_by(each.method, assumed_drafter(each.method, target))
 
 
 @cache
@@ -277,14 +267,3 @@ def _pairs_of(model: str) -> tuple[PresetPair, ...]:
         return presets()[pair.target].model if pair.target in presets() else pair.target
 
     return tuple(pair for pair in pairs() if pair.fits and owner(pair) == model)
-
-
-def _curves(method: str, *names: str) -> Iterator[YieldCurve]:
-    known = {_plain(each) for each in names}
-    for curve in learned().curves:
-        if curve.method == method and any(_plain(curve.target) in each for each in known):
-            yield curve
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "-", name.lower())

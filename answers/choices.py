@@ -8,18 +8,20 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
-from answers.engine_commands import ServeLine, serve_nearest
+from answers.engine_commands import MLX_LM, SGLANG, VLLM, ServeLine, serve_nearest
+from answers.estimate import Prediction, Setup, predicted, usual_depth
 from answers.evidence import PairFigure
+from answers.kinds import LLAMA_CPP
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
-from answers.predict import Prediction, Setup, predicted
-from answers.rounds import DraftSource, Speculation, YieldCurve
+from answers.rounds import DraftSource, Speculation
 from answers.speed import MachineSpeed, SpeedEstimate, plain
-from schemas.rig import LLAMA_CPP
+from schemas.rig import LLAMA_CPP as LLAMA_SERVER
 
 NO_DRAFT = "no draft"
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
-_RATE_ERROR = 1.1  # between people with the same card, model and quantisation
+# The engines with commands of their own, by the kind of engine that a question names.
+_SERVERS: Mapping[str, str] = {"vllm": VLLM, "sglang": SGLANG, "mlx": MLX_LM}
 
 
 class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,12 +41,17 @@ class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a server can load the model by its name, from this disk or from the hub."""
         return self.path is not None or self.server_name.startswith("-hf ")
 
+    @property
+    def hub_name(self) -> str:
+        """The model's name for an engine that loads repositories: without a quantisation."""
+        return self.server_name.removeprefix("-hf ").partition(":")[0]
+
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
     """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
-    `name` is the name of the draft model in a command. `curve` has the tokens per round published
-    for this method on the target, if there are any.
+    `name` is the name of the draft model in a command. `acceptance` is the measured chance that a
+    drafted token is accepted, if it is known.
     """
 
     source: DraftSource
@@ -53,7 +60,6 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     depths: tuple[int, ...] = tuple(DEPTHS)
     acceptance: float | None = None
-    curve: YieldCurve | None = None
     draft_on_host: bool = False
 
     @property
@@ -92,11 +98,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
 
     def speculation(self, depth: int) -> Speculation:
         return Speculation(
-            source=self.source,
-            method=self.method,
-            depth=depth,
-            acceptance=self.acceptance,
-            curve=self.curve,
+            source=self.source, method=self.method, depth=depth, acceptance=self.acceptance
         )
 
 
@@ -104,8 +106,9 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     """One way to use the memory: the models to load, their placement and their speed.
 
     `parts` names the option: "no draft" or its way of drafting, then what else it changes.
-    `figures` is what people measured with this way of drafting on such a machine. `by_curve` has,
-    for comparison, the best depth and its speedup by a measured curve.
+    `figures` is the map's figure of this method at this place, if it pulls the estimate; `tried`
+    counts the people who tried the method with this model on this card, and on any; if nobody did,
+    those who tried the kind of method. `engine` is the kind of engine that the commands are for.
     """
 
     parts: tuple[str, ...]
@@ -117,38 +120,37 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     draft: PlannedModel | None
     way: Way | None = None
     gain: SpeedEstimate | None = None
-    before: SpeedEstimate | None = None  # the speed without speculation that `gain` refers to
     predicted: Prediction | None = None
     figures: PairFigure | None = None
-    by_curve: tuple[int, SpeedEstimate] | None = None
+    tried: tuple[int, int, float] = (0, 0, 0.0)
+    engine: str = LLAMA_CPP
 
     @property
     def changes(self) -> str:
         return ", ".join(self.parts)
 
     @property
-    def is_here(self) -> bool:
-        """Whether the command names only files that are on this disk or on the hub."""
-        return all(each.is_here for each in (self.target, self.draft) if each is not None)
-
-    @property
     def command(self) -> ServeLine | None:
-        """The llama-server line that loads the option; `None` if a file cannot be found."""
-        return self.line if self.is_here else None
+        """The line that serves the option; files whose repository is unknown have their names.
 
-    @property
-    def line(self) -> ServeLine | None:
-        """The llama-server line that loads the option, even if its files cannot be found."""
+        For an engine that lacks the method, the line is llama-server's.
+        """
+        server = _SERVERS.get(self.engine)
+        method = method_of(self.speculation)
+        if server is not None:
+            line = serve_nearest(server, self.target.hub_name, self._draft_server_name, method)
+            if line is not None:
+                return line
         extra = load_words(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
         return serve_nearest(
-            LLAMA_CPP,
-            self.target.server_name,
-            None if self.draft is None else self.draft.server_name,
-            method_of(self.speculation),
-            extra,
+            LLAMA_SERVER, self.target.server_name, self._draft_server_name, method, extra
         )
+
+    @property
+    def _draft_server_name(self) -> str | None:
+        return None if self.draft is None else self.draft.server_name
 
     @property
     def draft_name(self) -> str:
@@ -225,81 +227,46 @@ def without_speculation(
     )
 
 
-def option(
-    way: Way,
-    alone: PlanOption,
-    setup: Setup,
-    placed: Mapping[int, Projection],
-    figures: PairFigure | None = None,
-) -> PlanOption:
-    """The option for a way to draft, at its measured depth, else at the depth predicted fastest.
+def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
+    """The option for a way to draft, at its usual depth.
 
-    If the map's figure replaces the prediction, the option holds both. Depths beyond a measured
-    curve are not compared with depths that the curve covers.
+    If the acceptance or the cost of wider steps was measured, it is the depth predicted fastest.
     """
-    timed = tuple(filter(setup.curve_for, way.depths))
-    depths = timed or way.depths
-    if figures is not None:
-        measured = figures.depth or default_depth(way.method)
-        if figures.depth is not None and measured not in depths:
-            figures = None  # another depth was requested, which nobody measured
-        elif measured in depths:
-            depths = (measured,)
-    each_depth = _predictions(way, alone, setup, placed, depths)
+    depths = depths_of(way, setup)
+    placed, loads = placements.of(replace(way, depths=depths)), way.loads(alone.case, depths)
+    each_depth = {
+        depth: predicted(setup, loads[depth], placed[depth], way.speculation(depth))
+        for depth in depths
+    }
     depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
     gain = each_depth[depth].gain
-    found = replace(
+    here = setup.here(way.method)
+    return replace(
         alone,
         parts=(way.label,),
-        case=way.load(alone.case, depth),
+        case=loads[depth],
         found=placed[depth],
         speculation=way.speculation(depth),
-        before=alone.tps,
         tps=alone.tps.times(gain),
         draft=way.draft,
         way=way,
         gain=gain,
         predicted=each_depth[depth],
+        figures=here[0] if here and each_depth[depth].curve is None else None,
+        tried=setup.tried(way.method, mixture=alone.case.target.mixture),
     )
-    if figures is None:
-        return found
-    curves = _predictions(way, alone, setup, placed, timed)
-    return _with_figures(found, alone, figures, curves, timed_here=setup.curve is not None)
 
 
-def _with_figures(
-    found: PlanOption,
-    alone: PlanOption,
-    figures: PairFigure,
-    curves: Mapping[int, Prediction],
-    *,
-    timed_here: bool,
-) -> PlanOption:
-    """The option with the map's figure, and the best depth by a measured curve.
+def depths_of(way: Way, setup: Setup) -> tuple[int, ...]:
+    """The depths to compare: all that a measured curve covers, or with a known acceptance.
 
-    The rates are those of the people behind the figure, unless a step was timed on this machine.
+    Otherwise, only the one that most people use with the method for this model.
     """
-    low, high = figures.interval
-    gain = SpeedEstimate(estimate=figures.speedup, low=low, high=high, basis=figures.tier)
-    before = alone.tps
-    if figures.baseline_tps and not timed_here:
-        rate = figures.baseline_tps
-        before = replace(gain, estimate=rate, low=rate / _RATE_ERROR, high=rate * _RATE_ERROR)
-    depths = [(depth, each.gain) for depth, each in curves.items() if each.curve]
-    best = max(depths, key=lambda each: each[1].estimate, default=None)
-    tps = before.times(gain)
-    return replace(found, before=before, tps=tps, gain=gain, figures=figures, by_curve=best)
-
-
-def _predictions(
-    way: Way,
-    alone: PlanOption,
-    setup: Setup,
-    placed: Mapping[int, Projection],
-    depths: Iterable[int],
-) -> Mapping[int, Prediction]:
-    """The predicted gains of a way to draft, by depth."""
-    return {
-        depth: predicted(setup, load, placed[depth], way.speculation(depth))
-        for depth, load in way.loads(alone.case, depths).items()
-    }
+    timed = tuple(filter(setup.curve_for, way.depths))
+    if timed and way.source != "text":
+        return timed
+    if way.acceptance is not None or len(way.depths) == 1:
+        return way.depths
+    here = next((pair.depth for pair in setup.here(way.method) if pair.depth), None)
+    known = here or usual_depth(setup.figures, way.method) or default_depth(way.method)
+    return (min(way.depths, key=lambda depth: abs(depth - known)),)

@@ -5,7 +5,6 @@ people are combined, so an answer quotes what every page shows. The pipeline wri
 `results/`, and a test compares the two.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -16,10 +15,6 @@ import msgspec
 
 Tier = Literal["measured", "imported", "published"]
 ALL_TASKS = "all"
-# The difference between people with the same card, model and method: the standard deviation of the
-# logarithms of their speedups in `results/published`, rounded up.
-BETWEEN_PEOPLE = 0.15
-_Z90 = 1.6449
 
 
 class PairFigure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
@@ -65,14 +60,6 @@ class PairFigure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=Tru
     sources: tuple[str, ...] = ()
     offload: bool = False
     sure: bool = False
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 90 % interval: a measured figure's own, else a prediction for one more person."""
-        if self.low is not None and self.high is not None:
-            return self.low, self.high
-        spread = math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / self.people))
-        return self.speedup / spread, self.speedup * spread
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Choose the figures for a machine: its own, else those of the most similar machines."""
+"""Identify a machine in the evidence, and choose the figures about it."""
 
 import math
 import re
@@ -9,15 +9,12 @@ from functools import cache, lru_cache
 import msgspec
 from msgspec.structs import replace
 
-from answers.evidence import ALL_TASKS, PairFigure
+from answers.evidence import PairFigure
 from answers.machines import Computer, without_size
 from answers.names import card_key, size_in
 from answers.rates import is_processor
 from answers.speed import (
     EFFICIENCY,
-    WIDER_STEP,
-    WIDER_STEP_APPLE,
-    WIDER_STEP_LATER_APPLE,
     MachineSpeed,
 )
 from estimates.roofline import devices, normalised
@@ -75,12 +72,8 @@ def _sort_of(card: str) -> str:
 
 @lru_cache(maxsize=1024)
 def speed_of(computer: Computer) -> MachineSpeed:
-    """A computer's bandwidths, with the step cost and efficiency usual for its kind of card."""
-    rig = rig_of(computer)
-    wider = WIDER_STEP
-    if rig.sort.startswith("apple"):
-        wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)
-    return replace(computer.speed, wider_step=wider, efficiency=efficiency_of(rig.card))
+    """A computer's bandwidths, with the efficiency usual for its kind of card."""
+    return replace(computer.speed, efficiency=efficiency_of(rig_of(computer).card))
 
 
 @cache
@@ -110,15 +103,3 @@ def rig_of(computer: Computer) -> Rig:
 def pairs_here(pairs: Iterable[PairFigure], rig: Rig) -> tuple[PairFigure, ...]:
     """The figures about a machine."""
     return tuple(pair for pair in pairs if rig.has(pair))
-
-
-def kin_of(pairs: Iterable[PairFigure], rig: Rig, method: str) -> PairFigure | None:
-    """The figure of the similar machine that most people tried a method on; `None` without any.
-
-    Apple's chips are compared only within their generation, and processors only with processors.
-    """
-    whole = (pair for pair in pairs if pair.quantisation is None and pair.task == ALL_TASKS)
-    others = [pair for pair in whole if pair.method == method and not rig.has(pair)]
-    alike = [x for x in others if Rig(card=x.card, on_cpu=x.on_cpu).sort == rig.sort]
-    near = alike or ([] if rig.sort.startswith("apple") or rig.on_cpu else others)
-    return max(near, key=lambda pair: (pair.people, pair.device), default=None)

@@ -1,4 +1,4 @@
-"""Read what the pipeline derived from all results: bandwidths, published yields, planner errors.
+"""Read what the pipeline derived from all results: bandwidths and planner errors.
 
 The pipeline writes `learned.json`. The errors of planned memory in public logs come from
 `planner_errors.json`, which `python -m bench.plan --write` computes.
@@ -11,7 +11,6 @@ from importlib import resources
 import msgspec
 
 from answers.rates import Rate
-from answers.rounds import YieldCurve
 from schemas.codec import decode
 from schemas.vocabulary import say
 
@@ -74,16 +73,15 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of `learned.json`: rates by device, published yields, the planner's errors."""
+    """The content of `learned.json`: rates by device, and the planner's errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]
-    curves: tuple[YieldCurve, ...]
 
 
 @cache
 def learned() -> Learned:
-    """The bandwidths, yields and errors that the pipeline last derived from all results."""
+    """The bandwidths and errors that the pipeline last derived from all results."""
     return decode(Learned, json.loads(_FILES.joinpath("learned.json").read_bytes()))
 
 

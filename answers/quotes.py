@@ -8,8 +8,7 @@ from schemas.vocabulary import METHODS, say
 def quoted(pair: PairFigure, found: Answer) -> str:
     """The clause that quotes a figure of the map, as the map prints it."""
     judged, ways = found.judged, METHODS[pair.method].label
-    used = judged is not None and judged.figures is pair
-    rates = "" if used or pair.tps is None else f", {_rates(pair)}"
+    rates = "" if pair.tps is None else f", {_rates(pair)}"
     there = " with a part of the model in main memory" if pair.offload else ""
     if not pair.offload and judged is not None and judged.found.extent != "yes":
         there = " (layers on the card not stated)"
@@ -23,7 +22,9 @@ def quoted(pair: PairFigure, found: Answer) -> str:
     first = next(each for each in found.figures if each.method == pair.method)
     variant = f" for {pair.target_name}" if pair.target != first.target else ""
     where = f"{_depths(pair)}{_engines(pair)}{variant}"
-    return f"{published(pair)} with {ways}{where}{rates}{there}" + "".join(narrower)
+    return f"{published(pair)} for this card and model with {ways}{where}{rates}{there}" + "".join(
+        narrower
+    )
 
 
 def published(pair: PairFigure) -> str:

@@ -28,25 +28,13 @@ EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
 HOST_EFFICIENCY = 0.5 / 0.62
 # The error of estimates from the same device with other models; four in five should be within it.
 NEAREST_ERROR = 1.25
-# Cost of each further token of a step on a graphics card, in plain steps. For Apple, the assumed
-# cost depends on the generation: M1 and M2 mostly lose and later chips gain, as people report.
-WIDER_STEP = 0.06
-WIDER_STEP_APPLE = {"apple m1": 0.28, "apple m2": 0.22}
-WIDER_STEP_LATER_APPLE = 0.11
-# Neighbouring tokens share many experts. This is the share of newly chosen experts per further
-# token: lowest, usual and highest. The values are assumed until they can be fitted. With
-# independent choices (1) every mixture would lose, but most public results with a built-in head
-# gain.
-FRESH_LOW, FRESH_EXPERTS, FRESH_HIGH = 0.1, 0.35, 0.8
-_GFLOPS_PER_CORE = 100.0  # an assumed rate
-_DEFAULT_CORES = 8
 MS_PER_LAYER = 0.02  # the time to launch the kernels of a layer
 MS_PER_CHOICE = 0.05  # assumed: the time to choose experts and launch their kernels, per layer
 # The time to the host and back for a layer with experts in host memory. In a public log, 35B-A3B
 # with the experts of 34 layers in main memory ran at 26.5 tokens/s on an RTX 3060.
 MS_PER_CROSSING = 0.3
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
-_DEPTH_TOKENS = 512  # the context depth at which speeds are stated
+_FEWEST_TOKENS = 512  # at least so much of the context is in use
 _GB = 1e9
 _MS = 1000.0
 
@@ -83,7 +71,6 @@ class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
     # Bandwidths that these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
-    wider_step: float = WIDER_STEP
     efficiency: float = EFFICIENCY  # the share of the devices' nominal rate that decoding reaches
     unified: bool = False  # the devices are graphics units that read main memory
 
@@ -101,20 +88,21 @@ class StepBytes(msgspec.Struct, frozen=True, kw_only=True):
     used: float = 1.0
     launches_ms: float = 0.0
 
-    def read(self, tokens: int = 1, fresh: float = 1.0) -> tuple[float, float]:
-        """The bytes that a step over this many tokens reads on devices and in host memory."""
-        share = touched_share(self.used, tokens, fresh)
-        return self.device + self.device_experts * share, self.host + self.host_experts * share
+    @property
+    def read(self) -> tuple[float, float]:
+        """The bytes that a step reads on devices and in host memory."""
+        device = self.device + self.device_experts * self.used
+        return device, self.host + self.host_experts * self.used
 
 
 @lru_cache(maxsize=4096)
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
-    """The weights and cache that a step reads with this placement, at a typical context.
+    """The weights and cache that a step reads with this placement, with an eighth of the context.
 
     The output matrix is on a device if any layer is. A plain step reads neither the prediction head
     nor the token embedding.
     """
-    setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
+    setting = replace(setting, context=max(_FEWEST_TOKENS, setting.context // 8), slots=1)
     sums, own, on_device = sums_of(facts), len(facts.layers), placement.layers > 0
     first = min(own, max(0, facts.placed_layers - placement.layers))
     stay = max(first, min(own, placement.cpu_experts))
@@ -156,20 +144,9 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
 
 def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
     """Tokens per second of plain decoding if each step reads these bytes, without an interval."""
-    return _MS / step_ms(step, machine)
-
-
-def step_ms(
-    step: StepBytes, machine: MachineSpeed, tokens: int = 1, fresh: float = FRESH_EXPERTS
-) -> float:
-    """Milliseconds of a step over this many tokens; `fresh` is as in `touched_share`."""
-    read, in_host = step.read(tokens, fresh)
-    device = read / (device_rate(machine) * _GB) * _MS + step.launches_ms
-    # The approximate number of weights in host memory that a token uses, at 5 bits each.
-    weights = sum(step.read()[1:]) * 8 / 5
-    gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
-    host = in_host / (host_rate(machine) * _GB) * _MS + (tokens - 1) * weights * 2 / (gflops * 1e6)
-    return device * (1 + machine.wider_step * (tokens - 1)) + host
+    on_device, in_host = step.read
+    device_s = on_device / (device_rate(machine) * _GB) + step.launches_ms / _MS
+    return 1 / (device_s + in_host / (host_rate(machine) * _GB))
 
 
 def device_rate(machine: MachineSpeed) -> float:
@@ -195,17 +172,6 @@ def weights_per_token(facts: ModelFacts) -> float:
 def starts_ms(facts: ModelFacts, layers: int) -> float:
     """Milliseconds to launch the kernels of this many layers on a device."""
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
-
-
-def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
-    """The share of a mixture's experts that a step over this many tokens reads.
-
-    Neighbouring tokens choose many of the same experts. Each token after the first therefore counts
-    as a share `fresh` of an independent choice: with 1 all choices are independent, with 0 all
-    tokens choose the same experts.
-    """
-    untouched: float = (1 - used) ** (1 + (tokens - 1) * fresh)
-    return 1 - untouched
 
 
 def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[RateOf]:

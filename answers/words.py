@@ -8,14 +8,15 @@ from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
+from answers.estimate import Accuracy
 from answers.learned import learned, logged_memory_error
-from answers.predict import Coverage
 from answers.quotes import published, quoted
 from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import METHODS, say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
+_ESTIMATED = ("measured", "imported", "published", "predicted")
 _MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
@@ -69,21 +70,22 @@ def verdict(found: Answer) -> str:
     if asked.gain is not None:
         verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"
         after = say.rate(asked.tps.estimate)
+        verdict = "No reason to use it" if found.verdict == "No reason to" else found.verdict
         return (
-            f"{found.verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
-            f"{say.rate(found.before.estimate)}: {_ratio(asked)}{_split(asked)}."
+            f"{verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
+            f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}{_split(asked)}."
         )
     if judged is None or judged.gain is None:
         return (
-            f"{found.verdict}: no known method can draft for this model; without speculation it "
-            f"writes {before}{_split(asked)}."
-        )
-    way = f"{_way(judged)} gives {_ratio(judged)}"
-    if found.verdict == "Try it":
-        return (
-            f"Try it: the result may go either way; {way}, while plain decoding reaches "
+            f"No: no known method can draft for this model; without speculation it writes "
             f"{before}{_split(asked)}."
         )
+    if found.verdict == "No reason to":
+        return (
+            f"No reason to use speculation: expect {before} without it{_split(asked)}; "
+            f"{_way(judged)} gives {_ratio(judged)}."
+        )
+    way = f"{_way(judged)} gives {_ratio(judged)}"
     return f"{found.verdict}: leave speculation off and expect {before}{_split(asked)}; {way}."
 
 
@@ -96,12 +98,7 @@ def way(found: Answer) -> str:
         return f"{_way(asked)}{_split(asked)}"
     if judged is None or judged.gain is None:
         return f"no known method can draft for this model{_split(asked)}"
-    advice = (
-        "the result may go either way with"
-        if found.verdict == "Try it"
-        else "leave speculation off; tried:"
-    )
-    return f"{advice} {_way(judged)}{_split(asked)}"
+    return f"leave speculation off; tried: {_way(judged)}{_split(asked)}"
 
 
 def _split(choice: PlanOption) -> str:
@@ -121,7 +118,7 @@ def _way(choice: PlanOption) -> str:
     if drafts is None:
         return "no draft"
     if drafts.source == "text":
-        return f"drafting from the text ({drafts.method})"
+        return f"drafting from text that repeats the prompt ({drafts.method})"
     what = {"own-head": "its own head (MTP)", "model": f"the draft {choice.draft_name}"}
     file = f" ({choice.draft_name})" if choice.draft_name else ""
     name = what.get(drafts.source) if file or choice.draft is None else None
@@ -134,7 +131,7 @@ def _ratio(choice: PlanOption) -> str:
 
 
 def _why(found: Answer) -> str | None:
-    """The map's figures for this card and model, and the basis of a prediction."""
+    """The map's figures for this card and model, and the basis of the estimate."""
     judged = found.judged
     if judged is None or judged.speculation is None or not found.asked.fits:
         known = "; ".join(quoted(pair, found) for pair in found.figures)
@@ -142,56 +139,39 @@ def _why(found: Answer) -> str | None:
     method = judged.speculation.method
     own = [quoted(pair, found) for pair in found.figures if pair.method == method]
     others = [quoted(pair, found) for pair in found.figures if pair.method != method]
-    predicted = [_rounds(judged)] if judged.figures is None else []
-    elsewhere = [] if own else [_elsewhere(found, method)]
-    clauses = "; ".join((*own, *predicted, *elsewhere, *others))
-    return f"{clauses}{_beside(found, judged)}."
+    return f"{'; '.join((*own, _expected(found, judged), *others))}."
 
 
-def _rounds(judged: PlanOption) -> str:
-    """The clause on the basis of a prediction: the yield and the cost of a round."""
+def _expected(found: Answer, judged: PlanOption) -> str:
+    """The clause on the basis of the estimate for one more person."""
     curve = judged.predicted.curve if judged.predicted else None
-    if judged.speculation is None or judged.gain is None:
-        return ""
-    chance = judged.speculation.chances(known_cost=curve is not None)[1]
-    yielded = tokens_per_round(chance, judged.speculation.depth)
-    cost = yielded / judged.gain.estimate
     if curve is not None:
-        return _by_curve(curve, judged.speculation.depth, yielded, cost)
-    if cost >= 1:  # below 1, the usual yield does not explain the prediction
-        return (
-            f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain "
-            "steps"
-        )
-    return "predicted from public results of similar settings"
+        return _by_curve(curve, judged)
+    if judged.figures is not None:
+        return f"expected for you {_ratio(judged)}"
+    if judged.speculation is None or judged.speculation.acceptance is not None:
+        return "computed from the acceptance"
+    method = METHODS[judged.speculation.method].label
+    elsewhere = [pair for pair in found.question.pairs if pair.method == judged.speculation.method]
+    elsewhere = [pair for pair in elsewhere if pair not in found.figures and not pair.quantisation]
+    most = max(elsewhere, key=lambda pair: (pair.people, pair.device), default=None)
+    if most is not None:
+        return f"predicted; {published(most)} with {method} on {most.name}"
+    what = method if found.question.pairs else "a result"
+    return f"predicted from similar settings; nobody has published {what} with this model"
 
 
-def _beside(found: Answer, judged: PlanOption) -> str:
-    """The best depth according to a measured curve, printed next to a reported figure."""
-    if judged.by_curve is None or found.question.curve is None:
-        return ""
-    depth, gain = judged.by_curve
-    ratio = say.speedup(gain.estimate, gain.low, gain.high)
-    source = found.question.curve.source
-    return f"; according to {source}, depth {depth} is predicted to be fastest: {ratio}"
-
-
-def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
+def _by_curve(curve: Curve, judged: PlanOption) -> str:
     """The measured cost of a step over the draft, and a round's resulting yield and cost."""
+    speculation, gain = judged.speculation, judged.gain
+    if speculation is None or gain is None:
+        return ""
+    yielded = tokens_per_round(speculation.chances()[1], speculation.depth)
     return (
-        f"according to {curve.source}, a step over {depth + 1} tokens takes as long as "
-        f"{curve.cost(depth + 1):.2f} plain steps; a round produces about {yielded:.1f} tokens in "
-        f"the time of {cost:.1f} plain steps"
+        f"according to {curve.source}, a step over {speculation.depth + 1} tokens takes as long as "
+        f"{curve.cost(speculation.depth + 1):.2f} plain steps; a round produces about "
+        f"{yielded:.1f} tokens in the time of {yielded / gain.estimate:.1f} plain steps"
     )
-
-
-def _elsewhere(found: Answer, method: str) -> str:
-    """The clause on a method that nobody tried with this model on this card."""
-    label = METHODS[method].label
-    if found.kin is not None:
-        return f"{published(found.kin)} with {label} on {found.kin.name}"
-    what = "a result" if not found.question.pairs else label
-    return f"nobody has published {what} with this model"
 
 
 def _losses(found: Answer) -> str | None:
@@ -243,24 +223,13 @@ def _instead(found: Answer) -> str | None:
     return f"Faster without a draft: {changes}, about {say.rate(better.tps.estimate)} tokens/s."
 
 
-def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The coverage of the prediction's intervals; `None` unless the fit predicted the figure."""
-    if judged is None or judged.figures is not None or judged.predicted is None:
-        return None
-    return judged.predicted.coverage
-
-
 def _accuracy(found: Answer) -> str:
-    """The sentence on the accuracy of predictions of this kind, tested against measurements."""
-    coverage = coverage_of(found.judged)
-    if coverage is not None and found.asked.fits:
-        return (
-            f"Accuracy: {say.percent(coverage.held)} of {coverage.figures} public results from "
-            f"{coverage.people} people were within such intervals; the fit had not seen these "
-            "results."
-        )
+    """The sentence on the errors of predictions of this kind, tested on later figures."""
     judged = found.judged
-    if judged and not judged.figures and judged.predicted and judged.predicted.curve:
+    estimated = judged is not None and judged.gain is not None and judged.gain.basis in _ESTIMATED
+    if judged is not None and judged.predicted is not None and estimated and found.asked.fits:
+        return _tested(judged.predicted.accuracy)
+    if judged is not None and judged.predicted is not None and judged.predicted.curve:
         held, arms = CURVE_ARMS
         return (
             f"Accuracy: {held} of {arms} measured speedups were within "
@@ -279,3 +248,14 @@ def _accuracy(found: Answer) -> str:
             f"factor of {NEAREST_ERROR:g}; {words}"
         )
     return f"Accuracy: {words}."
+
+
+def _tested(accuracy: Accuracy | None) -> str:
+    """The errors of a kind of prediction on figures that came later."""
+    if accuracy is None:
+        return "Accuracy: too few people tried such a method to tell."
+    return (
+        f"Accuracy: predictions of this kind were off by a factor of {accuracy.off:.2f} in the "
+        f"median over {accuracy.people} people; {say.percent(accuracy.held)} of their "
+        f"{accuracy.figures} figures, published later, were inside such intervals."
+    )

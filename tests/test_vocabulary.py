@@ -33,7 +33,7 @@ NAMED = {
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # Methods for targets with a head, and for models without a smaller one.
     # Methods that draft alike, so that figures of one inform the others.
-    "answers/effects.py": {
+    "answers/kinds.py": {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
     },
     "pipeline/site/pages/what_moves_it.py": {"dflash", "dspark", "eagle3"},  # of those classes

@@ -1,167 +1,132 @@
-"""Cross-validate over people: predict every row from the rows of other people."""
+"""Predict every row with the shipped estimate from whole other sources, and calibrate its reach."""
 
 import hashlib
 import math
+import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from answers.predict import Coverage, Fitted
-from answers.rounds import chance_of_gain
-from bench.predictions.fit import PERSON, ROW, SPREADS, Chosen, Design
+from answers.estimate import ALL, Pull, Typical, deviation, pull
+from answers.kinds import drafting_class, engine_kind
+from bench.predictions.measures import Scored, people
 from bench.predictions.rows import Seen
+from bench.predictions.typical import typical_of
 
-FOLDS = 20
-LEVEL = 0.9
-ENOUGH = 15  # the number of people that a kind needs for its own interval
-ALL = "all"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """A row with its prediction; all values are logarithms.
-
-    `constant` is the best constant prediction over the people in the fit. `reach` is the half-width
-    of the 90 % interval, computed without the row's fold.
-    """
-
-    row: Seen
-    middle: float
-    deviation: float
-    constant: float
-    reach: float = math.nan
-
-    @property
-    def off(self) -> float:
-        return abs(self.middle - self.row.log_speedup)
-
-    def holds(self, share: float = 1.0) -> bool:
-        """Whether the interval contains the truth, after multiplying its half-width by `share`."""
-        return self.off <= self.reach * share and self.row.log_speedup <= self.row.case.highest
-
-    @property
-    def chance(self) -> float:
-        """The chance of a gain, derived from the interval."""
-        ends = (self.middle, self.middle - self.reach, self.middle + self.reach)
-        return chance_of_gain(*map(math.exp, ends))
+FOLDS = 10
+LEVEL = 0.9  # the share of figures that intervals hold, by people
+DRAWN = 8.0  # people of a kind, against all kinds, in the reach of its intervals
 
 
-def fold_of(person: str) -> int:
-    """The fold in which a person is left out; it depends only on the name and never changes."""
-    return int(hashlib.sha256(person.encode()).hexdigest(), 16) % FOLDS
+class Evidence:
+    """The figures of each model and kind of method, by place, relative to what is usual."""
+
+    def __init__(self, rows: Iterable[Seen], known: Typical) -> None:
+        each: dict[object, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for row in rows:
+            above = row.truth - known.log_speedup(row.case)
+            each[_what(row), _place(row)][row.person].append(above)
+        self._tried = defaultdict(list)
+        for (what, place), own in each.items():  # type: ignore[misc]
+            middles = [statistics.median(values) for values in own.values()]
+            self._tried[what].append((place, float(len(middles)), statistics.median(middles)))
+
+    def pull(self, row: Seen) -> Pull:
+        """The pull of the figures of a row's model on its estimate."""
+        tried, place = self._tried[_what(row)], _place(row)
+        near = [(n, above) for where, n, above in tried if where == place]
+        return pull(near, [(n, above) for where, n, above in tried if where != place])
 
 
-def left_out(
-    rows: Sequence[Seen], design: Design, folds: Iterable[int] = range(FOLDS)
-) -> Iterator[Predicted]:
-    """Predict each row of these folds from all other folds."""
-    place = np.array([fold_of(row.person) for row in rows])
-    for fold in folds:
-        yield from predictions(rows, design, place != fold, place == fold)
-
-
-def predictions(
-    rows: Sequence[Seen], design: Design, known: Chosen, asked: Chosen
-) -> Iterator[Predicted]:
-    """Predict the requested rows from the known rows."""
-    fit = fit_of(design, known)
-    constant = best_constant(rows[at] for at in np.flatnonzero(known))
-    for at in np.flatnonzero(asked):
-        case = rows[at].case
-        above, deviation = fit.log_speedup(case)
-        yield Predicted(
-            row=rows[at], middle=case.total(above), deviation=deviation, constant=constant
+def predictions(known: Sequence[Seen], asked: Iterable[Seen]) -> Iterator[tuple[Seen, Scored]]:
+    """Predict rows from known rows; the `reach` is one standard deviation."""
+    typical = typical_of(known)
+    evidence = Evidence(known, typical)
+    for row in asked:
+        pulled = evidence.pull(row)
+        middle = typical.log_speedup(row.case) + pulled.shift
+        yield (
+            row,
+            Scored(
+                person=row.person,
+                truth=row.truth,
+                middle=min(middle, math.log(row.depth + 1)),
+                reach=deviation(pulled),
+                stated=row.stated,
+                kind=row.case.kind,
+            ),
         )
 
 
-def fit_of(design: Design, known: Chosen) -> Fitted:
-    """Fit the known rows, without intervals."""
-    return Fitted(
-        digest="",
-        noise=round(math.hypot(PERSON, ROW), 4),
-        spreads=dict(SPREADS),
-        effects=design.effects(known),
-        kinds={},
-    )
+def left_out(rows: Sequence[Seen]) -> list[Scored]:
+    """Predict each row from other sources, with intervals calibrated on yet other sources."""
+    folds = deviations(rows)
+    return [
+        one for fold, own in folds.items() for one in with_reach(own, reaches(other(folds, fold)))
+    ]
 
 
-def best_constant(rows: Iterable[Seen]) -> float:
-    """Logarithm of the best constant speedup: the median over people's medians."""
-    each = by_person(((row.person, row.log_speedup) for row in rows), np.median)
-    return float(np.median(each))
+def deviations(rows: Sequence[Seen]) -> Mapping[int, Sequence[Scored]]:
+    """The predictions of each fold from the others; the `reach` is one standard deviation."""
+    found = {}
+    for fold in range(FOLDS):
+        known = [row for row in rows if fold_of(row.source) != fold]
+        asked = [row for row in rows if fold_of(row.source) == fold]
+        found[fold] = [one for _, one in predictions(known, asked)]
+    return found
 
 
-def by_person(
-    values: Iterable[tuple[str, float]], join: Callable[[list[float]], np.floating]
-) -> list[float]:
-    """Reduce each person's values to one value."""
-    each = defaultdict(list)
-    for person, value in values:
-        each[person].append(value)
-    return [float(join(found)) for found in each.values()]
+def other(folds: Mapping[int, Sequence[Scored]], fold: int | None = None) -> list[Scored]:
+    """The predictions of all folds but one."""
+    return [one for each, own in folds.items() if each != fold for one in own]
 
 
-def people(found: Iterable[Predicted]) -> int:
-    return len({one.row.person for one in found})
+def reaches(found: Sequence[Scored]) -> dict[str, float]:
+    """By kind, the number of deviations that hold nine in ten figures; kinds are drawn to all."""
+    every = _width(found)
+    kinds = defaultdict(list)
+    for one in found:
+        kinds[one.kind].append(one)
+    return {ALL: round(every, 3)} | {
+        kind: round(_drawn(_width(own), every, people(own)), 3)
+        for kind, own in sorted(kinds.items())
+    }
 
 
-def widths(found: Iterable[Predicted]) -> float:
-    """Half-width, in deviations, that covers 90 % of the rows, with equal weight per person."""
-    each = sorted((one.off / one.deviation, one.row.person) for one in found)
+def with_reach(found: Iterable[Scored], reach: Mapping[str, float]) -> Iterator[Scored]:
+    """The predictions with half-widths instead of deviations."""
+    for one in found:
+        width = reach.get(one.kind, reach[ALL])
+        yield replace(one, reach=(one.reach or 0.0) * width)
+
+
+def fold_of(source: str) -> int:
+    """The fold in which a source is left out; it depends only on its name."""
+    return int(hashlib.sha256(f"1 {source}".encode()).hexdigest(), 16) % FOLDS
+
+
+def _drawn(width: float, every: float, count: int) -> float:
+    share = count / (count + DRAWN)
+    return math.exp(share * math.log(width) + (1 - share) * math.log(every))
+
+
+def _width(found: Sequence[Scored]) -> float:
+    """The number of deviations that contains nine in ten figures, by people."""
     rows: dict[str, int] = defaultdict(int)
-    for _, person in each:
-        rows[person] += 1
+    for one in found:
+        rows[one.person] += 1
     reached = 0.0
-    for width, person in each:
+    for width, person in sorted((one.off / (one.reach or 1.0), one.person) for one in found):
         reached += 1 / rows[person]
         if reached >= LEVEL * len(rows):
             return width
     raise ValueError("there are no rows")
 
 
-def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
-    """Set the `reach` of each row, from the errors on rows of the same kind in other folds.
-
-    If fewer than `ENOUGH` people tried the kind, the errors on rows of all kinds are used.
-    """
-    kinds = by_kind(found)
-    known = {
-        (kind, fold): widths(one for one in alike if fold_of(one.row.person) != fold)
-        for kind, alike in kinds.items()
-        for fold in range(FOLDS)
-    }
-
-    def wide(row: Seen) -> float:
-        kind = row.case.kind if row.case.kind in kinds else ALL
-        return known[kind, fold_of(row.person)]
-
-    return tuple(replace(one, reach=one.deviation * wide(one.row)) for one in found)
+def _what(row: Seen) -> tuple[str, str]:
+    return row.model, drafting_class(row.case.method)
 
 
-def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
-    """Group the rows by kind, for kinds that enough people tried; the group `ALL` has all rows."""
-    kinds = {ALL: list(found)}
-    for one in found:
-        kinds.setdefault(one.row.case.kind, []).append(one)
-    return {kind: kinds[kind] for kind in sorted(kinds) if people(kinds[kind]) >= ENOUGH}
-
-
-def intervals(found: Sequence[Predicted]) -> dict[str, Coverage]:
-    """The interval width of each kind, with its cross-validated coverage."""
-    return {
-        kind: Coverage(
-            widths=round(widths(alike), 3),
-            held=round(share_held(alike), 3),
-            figures=len(alike),
-            people=people(alike),
-        )
-        for kind, alike in by_kind(found).items()
-    }
-
-
-def share_held(found: Iterable[Predicted]) -> float:
-    """Share of rows inside their interval, with equal weight per person."""
-    held = ((one.row.person, float(one.holds())) for one in found)
-    return float(np.mean(by_person(held, np.mean)))
+def _place(row: Seen) -> tuple[object, ...]:
+    case = row.case
+    return case.rig.card, case.rig.cards, engine_kind(case.engine), case.partly, case.method

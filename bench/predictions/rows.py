@@ -10,71 +10,79 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from msgspec.structs import replace
 
-from answers.answer import Question
-from answers.catalog import assumed_drafter, model_named, way_by
-from answers.choices import Placements, PlannedModel, Way
-from answers.commands import default_depth, source_of
-from answers.effects import Case
+from answers.commands import default_depth
 from answers.errors import QuestionError
-from answers.kin import rig_of, speed_of
-from answers.listed import question_by_name
+from answers.kin import Rig, rig_of
+from answers.kinds import Case
 from answers.machines import MachineWords, described_computer
-from answers.placement import LoadPlan
-from answers.predict import Setup, case_of, setup_of
-from answers.presets import preset_named
+from answers.model_names import model_key
+from answers.sized_shapes import shape_named
 
 QUERY = Path(__file__).with_name("rows.sql")
-# Few people state their main memory. A published setting did fit, so memory is assumed to be ample.
-# For the same reason, the context is minimal, there is no margin, and a draft displaces no layers
-# of a target that fits without the draft.
-_ROOM_GIB, _CONTEXT = 512.0, 1024
-_AMPLE_MIB = 1e7
 # A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.
 _LEAST, _MOST = 0.02, 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A speedup, its person and its `day`: YYYY-MM-DD, YYYY-MM, YYYY or, if unknown, empty."""
+    """A speedup, its person and its `day`: YYYY-MM-DD, YYYY-MM, YYYY or, if unknown, empty.
+
+    `truth` is the speedup's logarithm. `stated` means that the source states the depth; otherwise
+    `depth` is the method's default.
+    """
 
     case: Case
-    log_speedup: float
+    model: str
+    depth: int
+    task: str
+    truth: float
     person: str
     day: str
     source: str
     card: str
     target: str
-    doubts: tuple[str, ...]
+    stated: bool
 
 
-def listed(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Any, ...], ...]:
+def listed(connection: duckdb.DuckDBPyConnection) -> tuple[dict[str, Any], ...]:
     """Read the rows of the results, in a fixed order."""
     relation = connection.sql(QUERY.read_text("utf-8"))
     return tuple(dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall())
 
 
-def digest_of(rows: tuple[dict[str, Any], ...]) -> str:
+def digest_of(rows: tuple[Any, ...]) -> str:
     """Digest of a set of rows: the first 16 hex digits of a SHA-256."""
     return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
 
 
 def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
-    """Yield the rows with a plausible speedup whose machine and model can be planned."""
+    """Yield the rows with a plausible speedup whose machine and model are known."""
     for row in rows:
-        case = _case(row) if _LEAST < row["speedup"] < _MOST else None
-        if case is not None:
-            yield Seen(
-                case=case,
-                log_speedup=math.log(row["speedup"]),
-                person=_person(row["person"]),
-                day=row["day"] or "",
-                source=row["source"],
-                card=row["device_label"],
-                target=row["target_label"],
-                doubts=tuple(row["doubts"]),
-            )
+        name = row["target_label"].split(", thinking")[0]
+        rig = _rig(row["device_label"], on_cpu=row["on_cpu"])
+        shape = shape_named(name)
+        if rig is None or shape is None or not _LEAST < row["speedup"] < _MOST:
+            continue
+        yield Seen(
+            case=Case(
+                rig=rig,
+                mixture=bool(shape.experts),
+                method=row["method"],
+                engine=row["engine"] or "",
+                partly=row["partly"] and not row["on_cpu"],
+            ),
+            model=model_key(name),
+            depth=row["depth"] or default_depth(row["method"]),
+            task=row["task"],
+            truth=math.log(row["speedup"]),
+            person=_person(row["person"]),
+            day=row["day"] or "",
+            source=row["source"],
+            card=row["device_label"],
+            target=row["target_label"],
+            stated=row["depth"] is not None,
+        )
 
 
 def _person(name: str) -> str:
@@ -83,70 +91,12 @@ def _person(name: str) -> str:
     return ((handle[1] or handle[2]) if handle else name.partition(",")[0]).lower()
 
 
-def _case(row: dict[str, Any]) -> Case | None:
-    planned = _planned(
-        row["target_label"].split(", thinking")[0],
-        row["quantisation"],
-        row["device_label"],
-        on_cpu=row["on_cpu"],
-    )
-    if planned is None:
-        return None
-    question, load, setup, placed = planned
-    way = _way(row["method"], row["draft_label"], question)
-    depth = row["depth"] or default_depth(row["method"])
-    way = replace(way, depths=(depth,))
-    case = case_of(
-        replace(setup, task=row["task"], partly=setup.partly or row["partly"]),
-        way.load(load, depth),
-        placed.of(way)[depth],
-        way.speculation(depth),
-    )
-    return replace(case, engine=row["engine"] or "")
-
-
 @cache
-def _planned(
-    model: str, quantisation: str | None, card: str, *, on_cpu: bool
-) -> tuple[Question, LoadPlan, Setup, Placements] | None:
-    """Plan a model on a machine without using results; `None` if model or machine is unknown."""
+def _rig(card: str, *, on_cpu: bool) -> Rig | None:
+    """The machine as the evidence names it; `None` if it is unknown."""
     cards = tuple(re.sub(r"(\d{1,3}) \N{MULTIPLICATION SIGN} ", r"\1x ", card).split(" + "))
-    words = (
-        MachineWords(gpus=("none",), cpu=card, ram=_ROOM_GIB)
-        if on_cpu
-        else MachineWords(gpus=cards, ram=_ROOM_GIB)
-    )
-    name = f"{model}:{quantisation}" if quantisation else model
+    words = MachineWords(gpus=("none",), cpu=card) if on_cpu else MachineWords(gpus=cards)
     try:
-        question = question_by_name(name, described_computer(words), rates=(), pairs={})
+        return rig_of(described_computer(words))
     except QuestionError:
         return None
-    if question is None:
-        return None
-    setting = replace(question.setting, context=_CONTEXT)
-    load = replace(question.load, setting=setting, margin_mib=0.0)
-    placed, rig = Placements(load), rig_of(question.computer)
-    if placed.alone.extent == "yes":
-        ample = tuple(replace(memory, free_mib=_AMPLE_MIB) for memory in load.devices)
-        load = replace(load, devices=ample)
-        placed = Placements(load)
-    setup = setup_of(rig, speed_of(question.computer), load, placed.alone, question.model, None)
-    return question, load, setup, placed
-
-
-def _way(method: str, draft: str | None, question: Question) -> Way:
-    """The row's method and drafter; `assumed_drafter` replaces a missing or unlisted drafter."""
-    source, target = source_of(method), question.target
-    found = None
-    if source != "text" and draft:
-        preset = preset_named(draft)
-        if preset or source == "model":
-            found = model_named(preset.name if preset else draft)
-    needed = source != "own-head" or not target.facts.draft_layers
-    if found is None and source != "text" and needed:
-        found = assumed_drafter(method, target)
-    return replace(way_by(method, question.name, target, found, _called(found)), curve=None)
-
-
-def _called(draft: PlannedModel | None) -> str:
-    return draft.facts.name if draft else ""

@@ -164,7 +164,7 @@ def _named(
         _require_vocabulary(target, model, source)
     elif source != "text" and not (source == "own-head" and target.facts.draft_layers):
         model, name = _listed_drafter(method, target_name, target, say)
-    way = catalog.way_by(method, target_name, target, model, name)
+    way = catalog.way_by(method, model, name)
     depths = (load.depth,) if load.depth else way.depths
     on_host = load.draft_gpu_layers == 0
     return replace(way, depths=depths, acceptance=acceptance, draft_on_host=on_host)

@@ -78,7 +78,7 @@ def _show_details(found: Answer, screen: Console) -> None:
     screen.print(_alternatives(found))
     for figures in found.figures:
         where = say.listed(figures.sources)
-        line = f"{figures.method}: {say.speedup(figures.speedup, *figures.interval)}"
+        line = f"{figures.method}: {say.times(figures.speedup)}"
         screen.print(Text(f"{line}, {figures.tier}, from {where}"), soft_wrap=True)
 
 

@@ -99,7 +99,7 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
         draft = catalog.model_named(name)
         if draft is None:
             return None
-    way = catalog.way_by(method.id, question.name, question.target, draft, name or "")
+    way = catalog.way_by(method.id, draft, name or "")
     return replace(way, depths=(depth,))
 
 

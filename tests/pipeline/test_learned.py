@@ -108,9 +108,7 @@ def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
 
 
 def test_the_file_is_what_the_harness_reads(rates: tuple[learned_file.Rate, ...]) -> None:
-    made = json.loads(
-        learned_file.learned_file(database(), rates, learned_file.errors_of(rates, USED))
-    )
+    made = json.loads(learned_file.learned_file(rates, learned_file.errors_of(rates, USED)))
     file = json.loads(resources.files("answers").joinpath("learned.json").read_bytes())
 
     assert made.keys() == file.keys()

@@ -111,20 +111,17 @@ def asked(row: Row, pairs: Mapping[str, Sequence[PairFigure]]) -> Answer | None:
 
 
 def quotes(found: Answer, row: Row) -> bool:
-    """Whether an answer has a row's figure as its own number, or in its sentences."""
-    judged = found.judged
-    key = (row.target, row.method)
-    (own,) = (pair for pair in found.figures if (pair.target, pair.method) == key)
-    if judged is not None and judged.figures is own and judged.gain is not None:
-        shown = [judged.gain.estimate, row.people]
-        rates = [found.before.estimate, judged.tps.estimate] if row.tps else []
-        return [*shown, *rates] == [
-            row.speedup,
-            own.people,
-            *filter(None, [row.baseline_tps, row.tps]),
-        ]
+    """Whether the sentences of an answer have a row's people, figure, range and rates."""
     words = " ".join(sentences(found).lines())
-    return f"{say.times(row.speedup)}" in words and METHODS[row.method].label in words
+    who = "one person" if row.people == 1 else f"{row.people} people"
+    spread = f" ({row.least:.2f}\N{EN DASH}{row.most:.2f})" if row.people > 1 else ""
+    arrow = "\N{RIGHTWARDS ARROW}"
+    rates = f"{say.rate(row.baseline_tps)} {arrow} {say.rate(row.tps)}" if row.tps else ""
+    label = METHODS[row.method].label
+    shown = rf"{who} \w+ {say.times(row.speedup)}{re.escape(spread)} for this card and model with "
+    return any(
+        clause.startswith(label) and rates in clause for clause in re.split(shown, words)[1:]
+    )
 
 
 def pairs_of(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Sequence[PairFigure]]:

@@ -75,7 +75,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
         model=model,
         address=address,
         verdict=found.verdict,
-        before=say.rate(found.before.estimate) if found.asked.fits else "",
+        before=say.rate(found.alone.tps.estimate) if found.asked.fits else "",
     )
     if gain is None or judged is None:
         return card
@@ -124,11 +124,12 @@ def _grade(judged: PlanOption | None) -> str:
 
 
 def _evidence(judged: PlanOption | None, chance: float | None) -> str:
+    """The basis of the estimate, and the chance of a gain."""
     figures = judged.figures if judged else None
-    if figures is None:
-        return (
-            "predicted" if chance is None else f"predicted, {say.percent(chance)} chance of a gain"
-        )
-    if figures.tier != "published":
-        return f"{figures.tier}, with raw trials"
-    return f"published by {'one person' if figures.people == 1 else f'{figures.people} people'}"
+    basis = "predicted"
+    if figures is not None and figures.tier != "published":
+        basis = f"{figures.tier} here, with raw trials"
+    elif figures is not None:
+        who = "one person" if figures.people == 1 else f"{figures.people} people"
+        basis = f"expected from {who} here and from similar settings"
+    return basis if chance is None else f"{basis}, {say.percent(chance)} chance of a gain"

@@ -63,7 +63,8 @@ COLUMNS = (
 FINDINGS = {
     "Yes": "faster",
     "Probably": "probably faster",
-    "Try it": "may go either way",
+    "Try it": "worth a try",
+    "No reason to": "no clear gain",
     "Probably not": "probably not faster",
     "No": "not faster",
 }
@@ -87,14 +88,13 @@ class CommonAnswer:
 
     @property
     def finding(self) -> str:
-        """The verdict in words for a title, with the speedup and the tier of its evidence."""
+        """The verdict in words for a title, with the expected speedup."""
         judged = self.found.judged
         if not self.found.asked.fits:
             return "does not fit"
         if judged is None or judged.gain is None:
             return "no method can draft for it"
-        basis = judged.figures.tier if judged.figures else "predicted"
-        return f"{FINDINGS[self.found.verdict]}, {say.times(judged.gain.estimate)} ({basis})"
+        return f"{FINDINGS[self.found.verdict]}, expected {say.times(judged.gain.estimate)}"
 
 
 def common_answers(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
@@ -291,7 +291,7 @@ def _row(found: Answer) -> Iterator[Json]:
     gain = judged.gain if judged else None
     yield found.verdict
     yield _short(found.chance)
-    yield _short(found.before.estimate)
+    yield _short(found.alone.tps.estimate)
     yield _short(judged.tps.estimate) if judged else None
     for figure in ("estimate", "low", "high"):
         yield _short(getattr(gain, figure)) if gain else None

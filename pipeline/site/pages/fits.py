@@ -50,7 +50,7 @@ def fits(
     errors = learned_file.errors_of(rates, learned_file.memory_used(connection))
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
     yield Asset(path=PATH, data=needs)
-    yield Asset(path=learned_file.PATH, data=learned_file.learned_file(connection, rates, errors))
+    yield Asset(path=learned_file.PATH, data=learned_file.learned_file(rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",

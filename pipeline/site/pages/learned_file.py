@@ -19,10 +19,9 @@ from answers.model_names import quantisation_of
 from answers.names import card_key
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
-from answers.rounds import YieldCurve
 from answers.shapes import facts_of, shape_of
 from estimates.roofline import devices, normalised
-from pipeline.site.rows import grouped, read
+from pipeline.site.rows import read
 from schemas.vocabulary import say
 
 PATH = "assets/planner.json"
@@ -130,27 +129,12 @@ def own_errors(errors: Errors) -> Iterator[str]:
             )
 
 
-def learned_file(
-    connection: duckdb.DuckDBPyConnection, rates: tuple[Rate, ...], errors: Errors
-) -> bytes:
+def learned_file(rates: tuple[Rate, ...], errors: Errors) -> bytes:
     """The file that `harness plan` reads; a copy ships with the harness."""
-    document = {
-        "errors": errors,
-        "rates": rates,
-        "curves": tuple(_curves(connection)),
-    }
+    document = {"errors": errors, "rates": rates}
     return orjson.dumps(
         msgspec.to_builtins(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     )
-
-
-def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:
-    rows = read(connection, "planner_curves")
-    for (target, method), listed in grouped(rows, lambda row: (row.target, row.method)).items():
-        depths = tuple(row.depth for row in listed)
-        if depths == tuple(range(1, len(depths) + 1)):
-            tokens = tuple(round(row.tokens, 3) for row in listed)
-            yield YieldCurve(target=target, method=method, tokens=tokens, source=listed[0].source)
 
 
 def _short(rate: Rate) -> Rate:

@@ -7,7 +7,7 @@ from operator import attrgetter
 import duckdb
 from markupsafe import Markup
 
-from answers.effects import TEXT, drafting_class
+from answers.kinds import TEXT, drafting_class
 from answers.sized_shapes import shape_named
 from pipeline.site.charts import draw
 from pipeline.site.pages import strips

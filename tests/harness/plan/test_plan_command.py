@@ -56,7 +56,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     for name, basis in (("plain_tps", "physics"), ("speedup", "predicted")):
         assert found[name]["low"] < found[name]["estimate"] < found[name]["high"]
         assert found[name]["basis"] == basis
-    assert set(found["accuracy"]) == {"held", "figures", "people"}
+    assert set(found["accuracy"]) == {"off", "held", "figures", "people"}
     assert {"changes", "tps", "fits", "command"} == set(found["alternatives"][0])
 
 
@@ -65,7 +65,7 @@ def test_a_plan_for_an_8_gb_card_says_what_is_displaced_and_what_is_faster() -> 
     words = " ".join(call(*BIG, *CARD, *draft, "--details").stdout.split())
 
     assert "Speculation moves 5 layers of the target to main memory" in words
-    assert re.match(r"Try it: the draft qwen3\.5-0\.8b:Q4_K_M at depth 8 may give", words)
+    assert re.match(r"Probably not: the draft qwen3\.5-0\.8b:Q4_K_M at depth 8 may give", words)
     assert "Faster without a draft: a mixture of experts of similar size: qwen3.5-35b-a3b" in words
     assert "Accuracy: " in words
     assert "The repository of qwen3.5-27b:Q4_K_M is unknown: name a GGUF file" in words
@@ -79,19 +79,6 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
     assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
     assert "Only vLLM can draft with a different vocabulary" in found.stderr
     assert '"use_heterogeneous_vocab": true' in found.stderr
-
-
-def test_a_prediction_names_both_factors_of_its_speedup() -> None:
-    text = call("qwen3-14b", "--gpu", "RTX 4080", "--ram", "64").stdout
-
-    found = re.search(r"about ([\d.]+) tokens/s instead of ([\d.]+): ([\d.]+)", text)
-    why = re.search(r"produces ([\d.]+) tokens in the time of ([\d.]+) plain steps", text)
-    assert found
-    assert why
-    after, before, ratio = map(float, found.groups())
-    tokens, steps = map(float, why.groups())
-    assert after / before == pytest.approx(ratio, rel=0.01)
-    assert tokens / steps == pytest.approx(ratio, rel=0.06)  # of two digits
 
 
 def test_the_alternatives_are_ranked_by_speed_and_those_that_fit_come_first() -> None:

@@ -122,28 +122,17 @@ def test_lines_are_read_like_a_list_also_as_a_windows_shell_writes_them(tmp_path
     assert found[1] == found[0]
 
 
-def test_a_published_figure_stays_the_answer(tmp_path: Path) -> None:
-    found = planned(file(tmp_path, rows(FLAT)), "--depth", "2")
-
-    assert found["speedup"]["basis"] == "published"
-    assert (found["curve"]["used"], found["curve"]["best"]["depth"]) == (False, 2)
-
-
-def test_the_best_depth_by_the_curve_is_named_next_to_a_published_figure(
+def test_a_curve_of_this_machine_replaces_the_estimate_and_the_figure_is_quoted(
     tmp_path: Path,
 ) -> None:
     curve = file(tmp_path, rows(FLAT))
 
     found, words = planned(curve), plan(*TARGET, *L4, "--curve", curve).stdout
 
-    assert found["speedup"]["basis"] == "published"
-    best = found["curve"]["best"]
-    assert best["depth"] > 2
-    assert best["speedup"]["basis"] == "curve"
-    assert (
-        "according to llama-bench b11434 on NVIDIA L4, depth "
-        f"{best['depth']} is predicted to be fastest" in words
-    )
+    assert found["curve"]["used"]
+    assert found["speedup"]["basis"] == "curve"
+    assert found["evidence"]
+    assert "for this card and model with MTP" in words
 
 
 def test_probes_of_a_result_are_a_curve_of_its_model_and_card(tmp_path: Path) -> None:

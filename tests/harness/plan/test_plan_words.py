@@ -25,17 +25,19 @@ def document(*arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_a_measured_acceptance_takes_the_place_of_the_fit() -> None:
+def test_a_measured_acceptance_takes_the_place_of_the_estimate() -> None:
     asked = ("--target", "qwen3-8b:Q4_K_M", "--draft", "ngram", *CARD, "--details")
 
     fitted = words(*asked)
     measured = words(*asked, "--acceptance", "0.6")
 
-    assert "Try it: drafting from the text (ngram-simple) may give" in fitted
-    assert "the fit had not seen these results." in fitted
-    assert "Yes: drafting from the text (ngram-simple) gives" in measured
-    assert "1.92×" in measured  # noqa: RUF001 - as printed
-    assert "the fit had not seen" not in measured
+    text = "drafting from text that repeats the prompt (ngram-simple)"
+    assert f"No reason to use it: {text} may give" in fitted
+    assert "Accuracy: too few people tried such a method to tell." in fitted
+    # 1 + 0.6 + 0.6² + … + 0.6⁸ = 2.47 tokens; six in ten rounds cost 8 x 0.1 more.
+    assert f"Yes: {text} gives" in measured
+    assert "1.67×" in measured  # noqa: RUF001 - as printed
+    assert "too few people" not in measured
 
 
 def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> None:

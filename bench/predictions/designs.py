@@ -1,0 +1,314 @@
+"""Compare designs of the estimate on whole sources left out: `python -m bench.predictions.designs`.
+
+Each design learns from nine tenths of the sources in `results/` and predicts the figures of the
+rest. `docs/design/0054-one-estimate.md` has the table, and the reason for the design that ships.
+"""
+
+import hashlib
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+
+from answers.kinds import drafting_class, engine_kind, machine_kind
+from bench.predictions.measures import Scored, each_person, line
+from bench.predictions.rows import Seen, listed, seen
+from bench.predictions.typical import medians
+from pipeline.data.database import open_database
+
+FOLDS, SEEDS = 10, (1, 2)
+Predict: TypeAlias = Callable[[Seen], float]
+Array: TypeAlias = npt.NDArray[np.float64]
+Learn: TypeAlias = Callable[[Sequence[Seen]], Predict]
+Keys: TypeAlias = Mapping[str, tuple[Callable[[Seen], object], float]]
+_REACH = math.log(2.1)  # the half-width that is tried with every design
+# The prior deviations of a person, of a row, and between sources, in the designs with effects.
+_PERSON, _NOISE, _HALF_LIFE_YEARS, _NOW = 0.15, 0.25, 1.0, 2026.9
+_DEPTHS = (1, 2, 4, 8)
+
+
+def shape(row: Seen) -> tuple[str, str]:
+    """The class of a figure: how the method drafts, and whether the target is a mixture."""
+    return drafting_class(row.case.method), row.case.kind.partition(",")[0]
+
+
+def kind(row: Seen) -> tuple[str, ...]:
+    return "partly" if row.case.partly else machine_kind(row.case.rig), *shape(row)
+
+
+def place(row: Seen) -> tuple[object, ...]:
+    """The card, number of cards, kind of engine, placement and method of a figure."""
+    case = row.case
+    return case.rig.card, case.rig.cards, engine_kind(case.engine), case.partly, case.method
+
+
+def depth_range(row: Seen) -> int:
+    return sum(row.depth > end for end in _DEPTHS)
+
+
+# The sketch's nine effects, and the four that do as well: key, and prior standard deviation.
+NINE: Keys = {
+    "method": (lambda row: shape(row)[0], 0.40),
+    "class": (shape, 0.25),
+    "kind of card": (kind, 0.075),
+    "model": (lambda row: (row.model, shape(row)[0]), 0.10),
+    "place": (lambda row: (place(row)[:2], row.model, shape(row)[0]), 0.075),
+    "depth and kind": (lambda row: (depth_range(row), *kind(row)[::2]), 0.05),
+    "depth": (lambda row: (depth_range(row), shape(row)[0]), 0.075),
+    "task": (lambda row: (row.task, shape(row)[0]), 0.075),
+    "engine": (lambda row: (engine_kind(row.case.engine), shape(row)[0]), 0.075),
+}
+FOUR: Keys = {
+    "class": (shape, 0.40),
+    "kind of card": (kind, 0.10),
+    "model": NINE["model"],
+    "depth": NINE["depth"],
+}
+
+
+def constant(rows: Sequence[Seen]) -> Predict:
+    middle = medians(_truths(rows), lambda _: "")[""][0]
+    return lambda _: middle
+
+
+def median_by(*keys: Callable[[Seen], object], least: float) -> Learn:
+    """The median of the first key that at least this many voices tried, else of all rows."""
+
+    def learn(rows: Sequence[Seen]) -> Predict:
+        tables = [(key, medians(_truths(rows), key)) for key in keys]
+        every = constant(rows)
+
+        def predict(row: Seen) -> float:
+            known = (table.get(key(row)) for key, table in tables)
+            return next((each[0] for each in known if each and each[1] >= least), every(row))
+
+        return predict
+
+    return learn
+
+
+def levels(*steps: tuple[Callable[[Seen], object], float]) -> Learn:
+    """The sum of medians of what the steps before leave, each drawn to 0: n voices / (n + k)."""
+
+    def learn(rows: Sequence[Seen]) -> Predict:
+        left = [row.truth for row in rows]
+        found = []
+        for key, drawn in ((lambda _: "", 0.0), *steps):
+            table = {
+                name: middle * voices / (voices + drawn)
+                for name, (middle, voices) in medians(zip(rows, left, strict=True), key).items()
+            }
+            left = [value - table[key(row)] for row, value in zip(rows, left, strict=True)]
+            found.append((key, table))
+        return lambda row: sum(table.get(key(row), 0.0) for key, table in found)
+
+    return learn
+
+
+def with_evidence(base: Learn, model: float, local: float, person: float) -> Learn:
+    """A design, pulled by figures of the same model: most by those from the same place.
+
+    The arguments are standard deviations of logarithms: of models, of places with one model, and of
+    one person at a place.
+    """
+
+    def learn(rows: Sequence[Seen]) -> Predict:
+        predict = base(rows)
+        each = defaultdict(list)
+        for row in rows:
+            each[(row.model, shape(row)[0]), place(row)].append(
+                (row.person, row.truth - predict(row))
+            )
+        tried = defaultdict(list)
+        for (what, where), values in each.items():
+            middles = each_person(values, statistics.median)
+            tried[what].append((where, len(middles), statistics.median(middles)))
+
+        def pulled(row: Seen) -> float:
+            here = [x for x in tried[row.model, shape(row)[0]] if x[0] == place(row)]
+            there = [x for x in tried[row.model, shape(row)[0]] if x[0] != place(row)]
+            weights = [1 / (local**2 + person**2 / n) for _, n, _ in there]
+            variance = 1 / (model**-2 + sum(weights))
+            middle = variance * sum(w * x for w, (_, _, x) in zip(weights, there, strict=True))
+            for _, n, value in here:
+                prior = variance + local**2
+                middle += prior / (prior + person**2 / n) * (value - middle)
+            return predict(row) + middle
+
+        return pulled
+
+    return learn
+
+
+def effects(keys: Keys, *, levelled: bool) -> Learn:
+    """A ridge over these effects and people; with `levelled`, each class is corrected inside.
+
+    Errors follow Student's t distribution. The correction is the median over people of what a class
+    was under-predicted on whole sources left out, which follows in closed form from the fit.
+    """
+
+    def learn(rows: Sequence[Seen]) -> Predict:
+        names = [[key(row) for row in rows] for key, _ in keys.values()]
+        truth = np.array([row.truth for row in rows])
+        kernel = 1.0 + sum(
+            deviation**2 * _same(own)
+            for own, (_, deviation) in zip(names, keys.values(), strict=True)
+        )
+        kernel += _PERSON**2 * _same([row.person for row in rows])
+        solved, inverse = _robust(kernel, truth, rows)
+        up = _class_levels(rows, solved, inverse) if levelled else {}
+        sums: list[dict[object, float]] = [defaultdict(float) for _ in keys]
+        for own, table, (_, deviation) in zip(names, sums, keys.values(), strict=True):
+            for name, value in zip(own, solved, strict=True):
+                table[name] += deviation**2 * value
+
+        def predict(row: Seen) -> float:
+            total = float(solved.sum()) + up.get(shape(row), 0.0)
+            return total + sum(
+                table.get(key(row), 0.0)
+                for table, (key, _) in zip(sums, keys.values(), strict=True)
+            )
+
+        return predict
+
+    return learn
+
+
+def blend(*parts: Learn) -> Learn:
+    """The geometric mean of designs."""
+
+    def learn(rows: Sequence[Seen]) -> Predict:
+        each = [part(rows) for part in parts]
+        return lambda row: statistics.fmean(predict(row) for predict in each)
+
+    return learn
+
+
+KINDS = levels((shape, 1.0), (kind, 3.0))
+DESIGNS: Mapping[str, Learn] = {
+    "a constant": constant,
+    "median by class": median_by(shape, least=0.0),
+    "median by class and kind of card (3 voices)": median_by(kind, shape, least=3.0),
+    "nine shrunken effects, as in the sketch": effects(NINE, levelled=True),
+    "nine, without the level of each class": effects(NINE, levelled=False),
+    "four effects: class, kind of card, model, depth": effects(FOUR, levelled=True),
+    "half four effects, half the median by class": blend(
+        effects(FOUR, levelled=True), median_by(shape, least=0.0)
+    ),
+    "medians drawn together: class, kind of card": KINDS,
+    "the same, with evidence (ships)": with_evidence(KINDS, 0.1, 0.15, 0.2),
+    "the same, and depth": with_evidence(
+        levels((shape, 1.0), (kind, 3.0), (NINE["depth"][0], 8.0)), 0.1, 0.15, 0.2
+    ),
+    "the same, and engine": with_evidence(
+        levels((shape, 1.0), (kind, 3.0), (NINE["engine"][0], 8.0)), 0.1, 0.15, 0.2
+    ),
+    "the same, and task": with_evidence(
+        levels((shape, 1.0), (kind, 3.0), (NINE["task"][0], 8.0)), 0.1, 0.15, 0.2
+    ),
+    "evidence half as free": with_evidence(KINDS, 0.05, 0.075, 0.2),
+    "evidence twice as free": with_evidence(KINDS, 0.2, 0.3, 0.2),
+}
+
+
+def main() -> None:
+    """Print every design's measures over two ways to deal the sources into ten folds."""
+    rows = tuple(seen(listed(open_database(Path("results")))))
+    table = None
+    for name, learn in DESIGNS.items():
+        found = [one for seed in SEEDS for one in left_out(rows, learn, seed)]
+        cells = line(name, found)
+        table = table or Table(*cells, box=None, pad_edge=False)
+        table.add_row(*map(str, cells.values()))
+    Console(width=150).print(table)
+
+
+def left_out(rows: Sequence[Seen], learn: Learn, seed: int = 1) -> list[Scored]:
+    """Predict each row with a design that learned from other sources."""
+    found = []
+    for fold in range(FOLDS):
+        predict = learn([row for row in rows if fold_of(row.source, seed) != fold])
+        for row in rows:
+            if fold_of(row.source, seed) == fold:
+                middle = min(predict(row), math.log(row.depth + 1))
+                found.append(
+                    Scored(
+                        person=row.person,
+                        truth=row.truth,
+                        middle=middle,
+                        reach=_REACH,
+                        stated=row.stated,
+                    )
+                )
+    return found
+
+
+def fold_of(source: str, seed: int = 1) -> int:
+    """The fold in which a source is left out; it depends only on its name."""
+    return int(hashlib.sha256(f"{seed} {source}".encode()).hexdigest(), 16) % FOLDS
+
+
+def _truths(rows: Sequence[Seen]) -> list[tuple[Seen, float]]:
+    return [(row, row.truth) for row in rows]
+
+
+def _same(names: Sequence[object]) -> Array:
+    numbers: dict[object, int] = {}
+    at = np.array([numbers.setdefault(name, len(numbers)) for name in names])
+    return np.asarray(at[:, None] == at[None, :], dtype=np.float64)
+
+
+def _robust(
+    kernel: Array,
+    truth: Array,
+    rows: Sequence[Seen],
+) -> tuple[
+    Array,
+    Array,
+]:
+    """Solve for the weights of the rows; errors are Student's t with four degrees of freedom."""
+    count = Counter(row.person for row in rows)
+    crowd = np.array([count[row.person] ** -0.7 * 0.5 ** _age(row) for row in rows])
+    noise = _NOISE**2 / (crowd / crowd.mean())
+    spread = np.ones(len(rows))
+    for _ in range(6):
+        solved = np.linalg.solve(kernel + np.diag(noise * spread), truth)
+        spread = (4 + (noise * spread * solved) ** 2 / _NOISE**2) / 5
+    return solved, np.linalg.inv(kernel + np.diag(noise * spread))
+
+
+def _age(row: Seen) -> float:
+    year, month = row.day[:4], row.day[5:7]
+    made = float(year) + (float(month) - 1) / 12 if month else _NOW - 0.5
+    return min(max(_NOW - made, 0.0), 5.0) / _HALF_LIFE_YEARS
+
+
+def _class_levels(
+    rows: Sequence[Seen],
+    solved: Array,
+    inverse: Array,
+) -> Mapping[tuple[str, str], float]:
+    sources = defaultdict(list)
+    for at, row in enumerate(rows):
+        sources[row.source].append(at)
+    under = defaultdict(list)
+    for at in sources.values():
+        left = np.linalg.solve(inverse[np.ix_(at, at)], solved[at])
+        for row, value in zip((rows[i] for i in at), left, strict=True):
+            under[shape(row)].append((row.person, float(value)))
+    found = {}
+    for name, values in under.items():
+        middles = each_person(values, statistics.median)
+        found[name] = statistics.median(middles) * len(middles) / (len(middles) + 5)
+    return found
+
+
+if __name__ == "__main__":
+    main()
