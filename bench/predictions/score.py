@@ -1,0 +1,172 @@
+"""Score the shipped answers on figures of others: `python -m bench.predictions.score ROWS.json`.
+
+The file is a list of rows: `card`, `n_cards`, `model`, `quant`, `engine`, `method`, `depth`,
+`task`, `person`, `source`, `concurrency` and `speedup`, or two rates. Each row is asked like a
+question, with much main memory and the row's method named. A constant and the median by kind of
+method, from `results/`, are scored on the same rows.
+"""
+
+import json
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+from rich.console import Console
+from rich.table import Table
+
+from answers.answer import Answer, answer
+from answers.catalog import assumed_drafter, listed_drafter, model_named, way_by
+from answers.choices import PlannedModel, Way
+from answers.commands import source_of
+from answers.errors import QuestionError
+from answers.estimate import typical
+from answers.kin import Rig
+from answers.kinds import Case, engine_kind
+from answers.listed import question_by_name
+from answers.machines import MachineWords, described_computer
+from bench.predictions.measures import Scored, gained, line, people
+from schemas.vocabulary import METHODS, TASKS
+
+_RAM_GIB = 512.0
+# Names of methods in lists of figures, by the method of the vocabulary that drafts alike.
+_NAMES = {"ngram": "ngram-simple", "eagle": "other", "medusa": "other"}
+_LEAST, _MOST = 0.02, 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A row with the answer to it, and with the two simpler predictions."""
+
+    verdict: str
+    product: Scored
+    constant: Scored
+    usual: Scored
+
+
+def main() -> None:
+    """Print the measures of the product and of simpler predictions, then those by verdict."""
+    rows: Sequence[Mapping[str, Any]] = json.loads(Path(sys.argv[1]).read_bytes())
+    single = [row for row in rows if (row.get("concurrency") or 1) == 1]
+    found = [one for row in single for one in asked(row)]
+    screen = Console(width=150)
+    lines = [
+        line("the product", [one.product for one in found]),
+        line("median by class", [one.usual for one in found]),
+        line("a constant", [one.constant for one in found]),
+    ]
+    table = Table(*lines[0], box=None, pad_edge=False)
+    for cells in lines:
+        table.add_row(*map(str, cells.values()))
+    screen.print(f"{len(found)} of {len(rows)} rows could be asked; {len(single)} have one stream")
+    screen.print(table)
+    for text in by_verdict(found):
+        screen.print(text)
+
+
+def by_verdict(found: Sequence[Asked]) -> Iterator[str]:
+    """Yield the share that gained for each verdict, and the share of losses without advice."""
+    each = defaultdict(list)
+    for one in found:
+        each[one.verdict].append(one.product)
+    for verdict, own in sorted(each.items()):
+        rows, persons = gained(own)
+        yield (
+            f"{verdict}: {len(own)} rows of {people(own)} people, {rows:.0%} / {persons:.0%} gained"
+        )
+    lost = [one for one in found if one.product.truth < 0]
+    bad = [one for one in lost if one.verdict in ("No reason to", "Probably not", "No")]
+    if lost:
+        yield f"of {len(lost)} losses, {len(bad) / len(lost):.0%} were at No reason to or worse"
+
+
+def asked(row: Mapping[str, Any]) -> Iterator[Asked]:
+    """Ask about a row; nothing if its card, model or method is unknown or it has no ratio."""
+    ratio = row.get("speedup")
+    if not ratio and row.get("baseline_tps") and row.get("spec_tps"):
+        ratio = row["spec_tps"] / row["baseline_tps"]
+    method = method_of(str(row["method"]))
+    found = answer_to(row, method) if ratio and _LEAST < ratio < _MOST and method else None
+    if found is None or found.judged is None or found.judged.gain is None or method is None:
+        return
+    gain = found.judged.gain
+    person = str(row.get("person") or row.get("source") or "")
+    one = Scored(
+        person=person.lower(),
+        truth=math.log(ratio),
+        middle=math.log(gain.estimate),
+        reach=_reach(math.log(ratio), *map(math.log, (gain.estimate, gain.low, gain.high))),
+        stated=row.get("depth") is not None,
+    )
+    known = typical()
+    kind = Case(rig=Rig(card=""), mixture=found.alone.case.target.mixture, method=method).kind
+    median = known.kinds.get(kind)
+    yield Asked(
+        verdict=found.verdict,
+        product=one,
+        constant=_simpler(one, known.every),
+        usual=_simpler(one, median.speedup if median else known.every),
+    )
+
+
+def method_of(name: str) -> str | None:
+    """The method that a list of figures means; `None` if the vocabulary has none like it."""
+    name = _NAMES.get(name, name)
+    return next((method for method in METHODS if name.partition(" ")[0] == method), None)
+
+
+def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
+    """The answer to a row's question with its method named; `None` if it is not understood."""
+    words = MachineWords(gpus=(str(row["card"]),) * int(row.get("n_cards") or 1), ram=_RAM_GIB)
+    model, quantisation = str(row["model"]), row.get("quant")
+    names = ([f"{model}:{quantisation}"] if quantisation else []) + [model]
+    try:
+        computer = described_computer(words)
+        known = (question_by_name(name, computer) for name in names)
+        question = next((each for each in known if each is not None), None)
+    except QuestionError:
+        return None
+    if question is None:
+        return None
+    way = _way(method, row.get("depth"), question.name, question.target)
+    task = str(row.get("task") or "")
+    return answer(
+        replace(
+            question,
+            ways=(way,),
+            named=way,
+            engine=engine_kind(str(row.get("engine") or "llama.cpp")),
+            task=task if task in TASKS else None,
+        )
+    )
+
+
+def _way(method: str, depth: int | None, name: str, target: PlannedModel) -> Way:
+    """The row's way to draft, with the listed draft file or one of typical size."""
+    draft, called = None, ""
+    if source_of(method) != "text" and not (
+        source_of(method) == "own-head" and target.facts.draft_layers
+    ):
+        preset = listed_drafter(method, name, target)
+        draft = (model_named(preset.name) if preset else None) or assumed_drafter(method, target)
+        called = preset.name if preset else ""
+    way = way_by(method, draft, called)
+    return replace(way, depths=(int(depth),)) if depth else way
+
+
+def _reach(truth: float, middle: float, low: float, high: float) -> float:
+    """The half of the interval on the figure's side, as a half-width."""
+    return high - middle if truth > middle else middle - low
+
+
+def _simpler(one: Scored, speedup: float) -> Scored:
+    return with_fields(one, middle=math.log(speedup), reach=None)
+
+
+if __name__ == "__main__":
+    main()
