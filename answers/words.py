@@ -98,6 +98,8 @@ def way(found: Answer) -> str:
         return f"{_way(asked)}{_split(asked)}"
     if judged is None or judged.gain is None:
         return f"no known method can draft for this model{_split(asked)}"
+    if found.verdict == "No reason to":
+        return f"no clear gain from {_way(judged)}{_split(asked)}"
     return f"leave speculation off; tried: {_way(judged)}{_split(asked)}"
 
 

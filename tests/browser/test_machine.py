@@ -131,7 +131,7 @@ def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path, share:
             assert judged.gain is not None
             assert figures == say.times(judged.gain.estimate), words
             plain = card.locator("[data-slot=before]").inner_text()
-            assert plain == say.rate(found.before.estimate), words
+            assert plain == say.rate(found.alone.tps.estimate), words
 
 
 SLOTS = """(root) => Object.fromEntries([...root.querySelectorAll('[data-slot]')]

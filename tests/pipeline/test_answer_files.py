@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from answers.advice import RANKS
 from answers.answer import Answer
 from answers.evidence import pairs
 from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
@@ -101,7 +102,7 @@ def test_a_file_is_small_and_its_rows_decode(written: Written) -> None:
     assert max(written.sizes.values()) <= MOST_BYTES
     assert len(written.sizes) == len(written.names) >= 50
     for row in written.rows.values():
-        assert row["verdict"] in ("Yes", "Probably", "Try it", "Probably not", "No")
+        assert row["verdict"] in RANKS
         assert row["way"]
         assert row["look"].startswith("dm-answer--")
         assert row["fits"] in ("yes", "partly", "no")
@@ -145,7 +146,7 @@ def terminal_row(found: Answer) -> Row:
     return {
         "verdict": found.verdict,
         "chance": short(found.chance),
-        "baseline_tps": short(found.before.estimate),
+        "baseline_tps": short(found.alone.tps.estimate),
         "tps": short(judged.tps.estimate) if judged else None,
         "speedup": short(gain.estimate) if gain else None,
         "low": short(gain.low) if gain else None,

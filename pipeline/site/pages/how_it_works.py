@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from answers.rounds import tokens_per_round
 from pipeline.site.charts import draw
+from pipeline.site.pages import expected
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
 from schemas.vocabulary import documents, say
@@ -83,7 +84,7 @@ def how_it_works(
         figures=() if predictions.empty else (predictions,),
         predictions=predictions,
         settings=OPENING,
-        expected=tokens_per_round(OPENING.acceptance, OPENING.depth),
+        yielded=tokens_per_round(OPENING.acceptance, OPENING.depth),
         cost=round_cost(OPENING.depth, OPENING.draft_cost, OPENING.verify_cost),
         speedup=speedup(OPENING, OPENING.depth),
         best=max(curve[1:], key=lambda point: point[1]),
@@ -101,6 +102,8 @@ def how_it_works(
         methodology=folded(with_flags(_text(prose / "methodology.md"))),
         questions=folded(_text(prose / "faq.md")),
         glossary=Markup(_text(prose / "glossary.md")),  # noqa: S704 - our own prose
+        running=expected.running_error(benches),
+        medians=expected.medians(),
         proofs=tuple(proofs(benches)),
     )
 
