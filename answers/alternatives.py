@@ -10,12 +10,11 @@ from answers.choices import NO_DRAFT, PlannedModel, PlanOption
 from answers.estimate import Setup, predicted
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.placement import LoadPlan, fit, largest_context
+from answers.placement import LoadPlan, fit
 from answers.rounds import Speculation
 from answers.shapes import facts_of, shape_of
 from answers.speed import plain
 from answers.warnings import warnings_for
-from schemas.vocabulary import say
 
 Parts: TypeAlias = tuple[str, ...]
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
@@ -47,26 +46,20 @@ def _alternatives(found: Answer) -> tuple[PlanOption, ...]:
         *(each for each in found.options if each is not asked),
         *(
             _option(asked, parts, case, speculation, setup)
-            for parts, case, speculation in (*_other_places(asked), *_other_cache(asked))
+            for parts, case, speculation in (*_draft_elsewhere(asked), *_other_cache(asked))
         ),
-        *_longer_context(alone, setup),
         *_other_weights(alone, setup),
         *_mixtures(alone, setup),
     ]
     return tuple(sorted(listed, key=lambda each: (not each.fits, -each.tps.estimate)))
 
 
-def _other_places(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculation]]:
-    """The requested plan with its draft model in main memory, then the same plan with one slot."""
-    case, speculation = asked.case, asked.speculation
-    if speculation is None:
-        return
-    if case.draft is not None and case.devices and not case.draft.on_host:
-        moved = replace(case, draft=replace(case.draft, on_host=True))
-        yield (*asked.parts, "with the draft in main memory"), moved, speculation
-    if case.setting.slots > 1:
-        single = replace(case, setting=replace(case.setting, slots=1))
-        yield (*asked.parts, "with one slot"), single, speculation
+def _draft_elsewhere(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculation]]:
+    """The requested plan with its draft model in main memory."""
+    draft, drafts = asked.case.draft, asked.speculation
+    if draft is not None and drafts is not None and asked.case.devices and not draft.on_host:
+        moved = replace(asked.case, draft=replace(draft, on_host=True))
+        yield (*asked.parts, "with the draft in main memory"), moved, drafts
 
 
 def _other_cache(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculation | None]]:
@@ -79,15 +72,6 @@ def _other_cache(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculati
     cache = "KV cache in q8_0"
     parts = (cache,) if asked.speculation is None else (*asked.parts, f"with the {cache}")
     yield parts, case, asked.speculation
-
-
-def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    longest = largest_context(alone.case, alone.found.placement)
-    if longest is None or longest < 2 * alone.case.setting.context:
-        return
-    case = replace(alone.case, setting=replace(alone.case.setting, context=longest))
-    parts = (NO_DRAFT, f"context of {say.count(longest, 'token')}")
-    yield _option(alone, parts, case, None, setup)
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:

@@ -177,7 +177,7 @@ def _by_curve(curve: Curve, judged: PlanOption) -> str:
 
 
 def _losses(found: Answer) -> str | None:
-    """The ways of drafting that lose: measured losses first, then predicted ones."""
+    """The ways of drafting that are expected to lose; those with figures of this card first."""
     lost = [
         each
         for each in found.options
@@ -192,9 +192,7 @@ def _losses(found: Answer) -> str | None:
 
 
 def _loss(choice: PlanOption) -> str:
-    ratio = say.times(choice.gain.estimate if choice.gain else None)
-    known = choice.figures.tier if choice.figures else "predicted"
-    return f"{_way(choice)} ({ratio} {known})"
+    return f"{_way(choice)} ({say.times(choice.gain.estimate if choice.gain else None)} expected)"
 
 
 def _assumed(found: Answer) -> str | None:
