@@ -124,6 +124,9 @@ create macro model_name(written) as coalesce(
 create or replace macro slug_of(name) as
   trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');
 
+-- Several equal things: "3 × RTX 3090".
+create macro times(number, name) as if(number = 1, name, number || ' × ' || name);
+
 -- The half-width of an interval in standard errors, by degrees of freedom.
 create macro t_reach(degrees) as (
   select quantile from input_t_quantile where freedom = degrees
