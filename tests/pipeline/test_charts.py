@@ -273,6 +273,24 @@ def test_tasks_are_compared_within_a_setting_and_backends_within_a_card(
     ] * 3
 
 
+def test_backends_are_compared_only_at_the_same_depth() -> None:
+    runs = [
+        *(("cuda", task, 1.5, 4) for task in ("chat", "code", "math", "reasoning")),
+        *(("vulkan", task, 1.2, 4) for task in ("chat", "code", "math", "reasoning")),
+        ("vulkan", "reasoning", 1.8, 8),  # the figure through Vulkan
+    ]
+    connection = database(
+        *(
+            campaign(speedup, task=task, backend=backend, depth=depth, day=f"2026-11-{day:02}")
+            for day, (backend, task, speedup, depth) in enumerate(runs, start=1)
+        )
+    )
+
+    assert [(row["task_label"], row["relative"]) for row in rows_of(connection, "backends")] == [
+        (task, pytest.approx(1.25)) for task in ("Chat", "Code", "Math")
+    ]
+
+
 def test_the_typical_speedup_of_a_method_is_of_one_tier(moved: duckdb.DuckDBPyConnection) -> None:
     assert [(row["tier"], row["typical"]) for row in rows_of(moved, "methods")] == [
         ("measured", 2.25),  # the figure of the map, and not the 9.0 that was imported

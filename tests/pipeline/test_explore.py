@@ -153,19 +153,6 @@ def test_the_vendor_is_that_of_the_device(machine: dict[str, Any], vendor: str) 
     assert one(database(campaign(1.0, **machine)), "select vendor from explore") == (vendor,)
 
 
-def test_one_card_through_two_backends_is_a_pair() -> None:
-    connection = database(
-        campaign(1.5, backend="cuda"),
-        campaign(1.2, backend="vulkan"),
-        campaign(0.9, backend="vulkan", depth=8),
-    )
-
-    assert rows(
-        connection,
-        "select first_backend, second_backend, depth, round(speedup_ratio, 4) from backend_pair",
-    ) == [("cuda", "vulkan", 4, 1.25)]
-
-
 def test_without_results_the_page_invites_and_no_file_is_written(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_result_in_quarantine_leaves_every_aggregate(tmp_path: Path) -> None:
 
     for table in ("pool_member", "newest", "verification_curve"):
         assert one(database, f"select list(distinct submission) from {table}") == ([sound.stem],)  # noqa: S608 - names of our own tables
-    for table in ("rig", "device", "target"):
+    for table in ("device", "target"):
         assert one(database, f"select sum(submissions) from {table}") == (1,)  # noqa: S608 - names of our own tables
     assert one(database, "select submissions, trials from headline where tier = 'measured'") == (
         1,

@@ -35,13 +35,10 @@ printed as (
     document.source.publisher,
     document.source.url,
     document.source.licence,
-    null as licence_url,
-    null as attribution,
     document.source.commit,
     document.source.published_on,
     coalesce([document.source.taken], []) as taken,
     coalesce(document.source.left_out, []) as left_out,
-    null as reason,
     [] as file_digests
   from published_document
 )
@@ -50,5 +47,5 @@ select * replace (
   -- Names of licences are from SPDX, which has the text of each licence.
   coalesce(licence_url, 'https://spdx.org/licenses/' || licence || '.html') as licence_url
 )
-from (select * from noted union all select * from printed)
+from (from noted union all by name from printed)
 order by source;

@@ -11,10 +11,6 @@ trials as (
   from trial
   where outcome = 'failed'
   group by submission, arm, reason
-),
-failures as (
-  from arms
-  union all from trials
 )
 select
   failures.*,
@@ -33,7 +29,7 @@ select
   setup.quantisation,
   setup.size_class,
   setup.measured_from
-from failures
+from (from arms union all from trials) as failures
 join arm using (submission, arm)
 join setting using (submission, arm)
 join setup using (submission)

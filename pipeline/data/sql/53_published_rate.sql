@@ -16,51 +16,23 @@ ratios as (
   from published_figure
   where quantity = 'speedup' and qualifier is null and high is null
 ),
-named as (
-  select
-    *,
-    (parameters_b * 1e9)::bigint as parameters,
-    if(coalesce(unified_memory, false), null, round(vram_mib / 1024)::bigint) as vram_gib
-  from published_row
-),
-listed as (
-  select
-    *,
-    string_split(device_label, ' + ') as cards,
-    -- sqruff cannot parse a lambda with two names.
-    list_filter(cards, lambda card, position: list_position(cards, card) = position) -- noqa: LT01
-      as kinds
-  from named
-),
-counted as (
-  select
-    * replace (
-      array_to_string(
-        list_transform(
-          kinds,
-          lambda kind: if(
-            len(list_filter(cards, lambda card: card = kind)) = 1,
-            kind,
-            len(list_filter(cards, lambda card: card = kind)) || ' × ' || kind
-          )
-        ),
-        ' + '
-      ) as device_label
-    )
-  from listed
-),
 labelled as (
   select
-    * replace (
-      device_label || coalesce(
-        ' ' || round(
-          vram_gib
-          / coalesce(nullif(regexp_extract(device_label, '^(\d+) × [^+]*$', 1), ''), '1')::bigint
-        )::bigint || ' GB',
-        ''
-      ) as device_label
-    )
-  from counted
+    * exclude (device_label),
+    (parameters_b * 1e9)::bigint as parameters,
+    if(coalesce(unified_memory, false), null, round(vram_mib / 1024)::bigint) as vram_gib,
+    string_split(published_row.device_label, ' + ') as cards,
+    -- sqruff cannot parse a lambda with two names.
+    list_filter(cards, lambda card, position: list_position(cards, card) = position) -- noqa: LT01
+      as kinds,
+    list_transform(
+      kinds, lambda kind: times(len(list_filter(cards, lambda card: card = kind)), kind)
+    ) as names,
+    regexp_extract(if(len(names) = 1, names[1], ''), '^(\d+) × ', 1) as equal_cards,
+    round(vram_gib / coalesce(try_cast(equal_cards as bigint), 1))::bigint || ' GB' as memory,
+    concat_ws(' ', array_to_string(names, ' + '), memory) as device_label
+  from published_row
+  where published_row.device_label is not null and method_label is not null
 )
 select
   spec.source,
@@ -110,9 +82,7 @@ left join rates as rate using (source, row_id)
 left join rates as base_rate
   on base_rate.source = spec.source and base_rate.row_id = spec.baseline_row
 left join ratios using (source, row_id)
-where spec.device_label is not null
-  and spec.method_label is not null
-  and coalesce(rate.tps / base_rate.tps, ratio) is not null
+where coalesce(rate.tps / base_rate.tps, ratio) is not null
 qualify dense_rank() over (
   partition by spec.contributor, spec.device_label, spec.target_name, spec.quantisation,
     spec.method, spec.depth, spec.task, spec.concurrency, rate.tps, base_rate.tps, ratio

@@ -12,16 +12,12 @@ with published as (
     row.row_id,
     regexp_replace(row.place, ',? *[0-9]+$', '') as curve,
     target_name as target_label,
-    null::varchar as quantisation,
     row.method,
     if(row.method = 'other', regexp_extract(note, '^[^.;,]+'), row.method_label) as method_label,
-    null::varchar as draft_label,
     thinking,
     task,
     row.depth,
-    figure.value as tokens_per_round,
-    null::bigint as results,
-    null::varchar as submission
+    figure.value as tokens_per_round
   from published_row as row
   join published_figure as figure using (source, row_id)
   where kind = 'acceptance' and figure.quantity = 'tokens_per_round' and row.depth is not null
@@ -69,7 +65,5 @@ measured as (
   from decisive
   group by target_label, quantisation, method, method_label, draft_label, thinking, task, depth
 )
-select * from published
-union all
-select * from measured
+from (from measured union all by name from published)
 order by tier, source, curve, depth;

@@ -42,8 +42,7 @@ with own as (
     coalesce(source.author, if(explore.tier = 'measured', 'Draftmap contributors', null),
       submission.origin_source) as author,
     source.url as source_url,
-    coalesce(source.licence, submission.origin_licence, submission.licence) as licence,
-    null::varchar as doubts
+    coalesce(source.licence, submission.origin_licence, submission.licence) as licence
   from explore
   join submission using (submission)
   left join source on list_contains(source.file_digests, submission.origin_sha256)
@@ -66,25 +65,13 @@ printed as (
     published_pair.depth,
     published_pair.draft_label,
     1 as concurrency,
-    null::varchar as suite_label,
     coalesce(published_pair.task, 'all') as task,
     published_pair.speedup,
-    null::double as interval_low,
-    null::double as interval_high,
-    null::varchar as interval_kind,
-    null::double as stated_request,
-    null::double as stated_request_low,
-    null::double as stated_request_high,
     false as at_most,
-    null::varchar as verdict,
     published_pair.baseline_tps,
     published_pair.tps,
-    null::double as tokens_per_round,
-    null::double as round_cost,
-    null::double as acceptance_rate,
     1 as contributors,
     1 as submissions,
-    null::timestamp as last_measured,
     'devices/' || published_pair.device || '/' as page,
     coalesce(published_pair.contributor, source.author, source.publisher) as author,
     published_pair.row_url as source_url,
@@ -93,9 +80,7 @@ printed as (
   from published_pair
   join source using (source)
 )
-select * from own
-union all
-select * from printed
+from (from own union all by name from printed)
 order by
   tier = 'published', tier = 'imported', device, target_label, quantisation, backend, method, depth,
   draft_label, concurrency, engine_label, task, speedup, author, page;

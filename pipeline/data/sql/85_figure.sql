@@ -52,10 +52,6 @@ printed as (
   join source on source.source = rate.source
   where speedup is not null and target is not null
 ),
-listed as (
-  select *
-  from (from own union all from printed)
-),
 seen as (
   select
     *,
@@ -63,7 +59,7 @@ seen as (
     unnest(
       if(bool_or(task = 'all') over (pair_and_method), [task], list_distinct([task, 'all']))
     ) as view
-  from listed
+  from (from own union all from printed)
   window
     pair as (partition by tier, device, target, backing),
     pair_and_method as (partition by tier, device, target, method, condition, backing)

@@ -104,16 +104,16 @@ drawn as (
 people as (
   select
     pair_key, tier, person,
-    exp(median(ln(speedup))) as speedup,
-    exp(median(ln(baseline_tps))) as baseline_tps
+    log_median(speedup) as speedup,
+    log_median(baseline_tps) as baseline_tps
   from drawn
   group by all
 ),
 summed as (
   select
     pair_key, tier,
-    exp(median(ln(speedup))) as speedup,
-    exp(median(ln(baseline_tps))) as baseline_tps,
+    log_median(speedup) as speedup,
+    log_median(baseline_tps) as baseline_tps,
     count(baseline_tps) as rated,
     min(speedup) as least,
     max(speedup) as most,

@@ -124,6 +124,14 @@ create macro model_name(written) as coalesce(
 create or replace macro slug_of(name) as
   trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');
 
+-- The median of logarithms. The middle one of an odd number of values stays as it is: 2.5, not
+-- 2.4999999999999996.
+create macro log_median(value) as
+  if(count(value) % 2 = 1, median(value), exp(median(ln(value))));
+
+-- Several equal things: "3 × RTX 3090".
+create macro times(number, name) as if(number = 1, name, number || ' × ' || name);
+
 -- The half-width of an interval in standard errors, by degrees of freedom.
 create macro t_reach(degrees) as (
   select quantile from input_t_quantile where freedom = degrees
