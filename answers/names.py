@@ -9,6 +9,7 @@ from functools import cache
 import msgspec
 from msgspec.structs import replace
 
+from answers.model_names import find_quantisation, model_key
 from estimates.roofline import devices, normalised
 from schemas.vocabulary import SPELLINGS
 from schemas.vocabulary.documents import document
@@ -17,19 +18,51 @@ _NEAREST = 3
 
 
 class NamedCard(msgspec.Struct, frozen=True, kw_only=True):
-    """A card from the table: its name there, the number of cards, and GiB per card if stated."""
+    """Equal cards: their name in the table, how many, and GiB per card if stated.
 
-    key: str
+    The name is `None` for a card of which only the memory is known, as in `24 GB card`.
+    """
+
+    key: str | None
     count: int = 1
     gib: float | None = None
 
 
 class NamedMachine(msgspec.Struct, frozen=True):
-    """The machine that a text describes; `unknown` lists parts that match no card in the table."""
+    """The machine that a text describes; `unknown` lists the parts that were not understood."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
     processor: str | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that a text names, as `written`; without a known name, `slug` is made of its words.
+
+    `quantisation` is spelled as in file names (`UD-Q4_K_XL`), `repository` is `owner/name`, and
+    `parameters_b` is the number of parameters that the text states, in billions.
+    """
+
+    slug: str
+    quantisation: str | None = None
+    repository: str | None = None
+    parameters_b: float | None = None
+    written: str = ""
+
+
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a question in one text: `2x3090 qwen3.6 27b q5 64k vllm`.
+
+    `engine` and `task` are identifiers of the vocabulary, `unknown` are the words that no part
+    explains.
+    """
+
+    machine: NamedMachine
+    model: ModelRef | None = None
+    engine: str | None = None
+    context_tokens: int | None = None
+    task: str | None = None
     unknown: tuple[str, ...] = ()
 
 
@@ -53,6 +86,33 @@ _JOINED = {key.replace(" ", ""): means for key, means in _MEANS.items()}
 _SOFT = frozenset(_TABLES["words"]["soft"])
 _FAMILIES = frozenset(SPELLINGS.families) - {*_TABLES["words"]["telling"]}
 _NAMELESS = frozenset((*SPELLINGS.makers, *_TABLES["words"]["nameless"]))
+
+
+def read_machine(text: str) -> NamedMachine:
+    """The machine that a text describes: its cards, its main memory, its processor."""
+    return machine_named(text)
+
+
+@cache
+def read_model(text: str) -> ModelRef:
+    """The model that a text names, with the quantisation, repository and size in the text."""
+    found = find_quantisation(text)
+    written = re.sub(r"[\s_-]+", "_", found[1].upper()) if found else ""
+    bits = found[0].name.removeprefix("UD_") if found else None
+    owned = re.fullmatch(r"(?:(?:hf|huggingface)\.co/)?([\w.-]+/[\w.-]+)(?::\S*)?", text.strip())
+    size = re.search(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])", text.lower())
+    return ModelRef(
+        slug=model_key(text),
+        quantisation=f"UD-{bits}" if bits and written == f"UD_{bits}" else bits,
+        repository=owned[1] if owned else None,
+        parameters_b=float(size[1]) if size else None,
+        written=text,
+    )
+
+
+def read(text: str) -> Named:
+    """The parts of a question in one text."""
+    return Named(machine=read_machine(text), unknown=(text,) if text.strip() else ())
 
 
 @cache
