@@ -7,10 +7,8 @@ import duckdb
 import msgspec
 
 from answers.evidence import PairFigure
-from answers.machines import without_size
+from answers.machines import device_key
 from answers.model_names import model_key
-from answers.names import card_key
-from estimates.roofline import normalised
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, read
 
@@ -64,10 +62,10 @@ def pairs(connection: duckdb.DuckDBPyConnection) -> Iterator[PairFigure]:
 def _card(row: Row) -> tuple[str, int]:
     """A device's key and its number of cards; for unlike cards, all their keys in one string."""
     if row.on_cpu:
-        return normalised(without_size(row.device_label)), 1
+        return device_key(row.device_label, on_cpu=True), 1
     found, total = [], 0
     for part in row.device_label.split(" + "):
         count, name = COUNT.fullmatch(part).groups()  # type: ignore[union-attr]
-        found.append(card_key(name) or normalised(without_size(name)))
+        found.append(device_key(name))
         total += int(count or 1)
     return " + ".join(sorted(set(found))), total
