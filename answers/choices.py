@@ -13,7 +13,9 @@ from answers.evidence import PairFigure
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.predict import Prediction, Setup, predicted
+from answers.presets import Preset
 from answers.rounds import DraftSource, Speculation, YieldCurve
+from answers.shapes import ShapeRow
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.rig import LLAMA_CPP
 
@@ -26,13 +28,15 @@ class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
 
     The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
-    downloads.
+    downloads. `preset` and `shape` are the model's rows in the tables, if they have the model.
     """
 
     facts: ModelFacts
     path: Path | None
     server_name: str
     notes: tuple[str, ...] = ()
+    preset: Preset | None = None
+    shape: ShapeRow | None = None
 
     @property
     def is_here(self) -> bool:

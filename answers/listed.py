@@ -18,7 +18,7 @@ from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import card_label
 from answers.placement import SHARING
-from answers.presets import preset_named, presets
+from answers.presets import presets
 from answers.rates import Rate, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
@@ -83,8 +83,7 @@ def question_about(
     pairs: Mapping[str, Sequence[PairFigure]] | None = None,
 ) -> Question:
     """The question about this model on a computer whose bandwidths are known."""
-    preset = preset_named(name)
-    key = model_key(name)
+    preset, key = target.preset, model_key(name)
     known = by_model() if pairs is None else pairs
     asked = Question(
         name=name,
@@ -95,12 +94,12 @@ def question_about(
         setting=Setting(),
         quantisation=preset.quantisation if preset else None,
     )
-    return replace(asked, ways=_ways(name, target, figures_of(asked)))
+    return replace(asked, ways=_ways(target, figures_of(asked)))
 
 
 @lru_cache(maxsize=256)
-def _ways(name: str, target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, ...]:
-    return catalog.ways_of(name, target, figures, catalog.model_named)
+def _ways(target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, ...]:
+    return catalog.ways_of(target, figures)
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -162,7 +161,7 @@ def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield model_key(shape.name), shape.name
     for preset in reversed(presets().values()):
         if not preset.head and not preset.pruned_layers:
-            yield model_key(preset.model), preset.name
+            yield preset.key, preset.name
 
 
 def _capital(word: str) -> str:

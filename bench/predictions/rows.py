@@ -145,7 +145,7 @@ def _way(method: str, draft: str | None, question: Question) -> Way:
     needed = source != "own-head" or not target.facts.draft_layers
     if found is None and source != "text" and needed:
         found = assumed_drafter(method, target)
-    return replace(way_by(method, question.name, target, found, _called(found)), curve=None)
+    return replace(way_by(method, target, found, _called(found)), curve=None)
 
 
 def _called(draft: PlannedModel | None) -> str:

@@ -53,7 +53,7 @@ class MeasuredCurve:
         return Curve(probe=self.probe, source=self.source)
 
     def _require_model(self, name: str, target: PlannedModel) -> None:
-        shapes = (shape_of(self.model), shape_of(target.facts.name))
+        shapes = (shape_of(self.model), target.shape)
         names = [shape.name for shape in shapes if shape]
         # Some tools report the size of the weights, others that of the file including its header.
         expected = target.facts.model_bytes

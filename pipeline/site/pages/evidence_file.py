@@ -9,6 +9,7 @@ import msgspec
 from answers.evidence import PairFigure
 from answers.machines import device_key
 from answers.model_names import model_key
+from answers.presets import preset_named
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, read
 
@@ -50,13 +51,19 @@ def pairs(connection: duckdb.DuckDBPyConnection) -> Iterator[PairFigure]:
             high=row.interval_high,
             depth=row.depth,
             depths=tuple(row.depths),
-            draft=row.draft_label,
+            draft=_draft(row.draft_label),
             quantisations=tuple(row.quantisations),
             engines=tuple(row.engines),
             sources=tuple(row.all_sources),
             offload=row.offload,
             sure=row.sure,
         )
+
+
+def _draft(label: str | None) -> str | None:
+    """A draft's name: its preset's if one is known, else its label."""
+    preset = preset_named(label) if label else None
+    return preset.name if preset else label
 
 
 def _card(row: Row) -> tuple[str, int]:
