@@ -3,16 +3,20 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec.structs import replace
 
 from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of
+from answers.engines import ENGINES
 from answers.evidence import PairFigure
 from answers.learned import learned
-from answers.model import ModelFacts
-from answers.model_names import model_key, quantisation_of
+from answers.machines import Computer
+from answers.model import MIB, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
+from answers.names import ModelRef, read_model
+from answers.placement import LoadPlan, fit
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -22,12 +26,13 @@ from answers.presets import (
     pairs,
     preset_called,
     preset_for,
-    preset_named,
+    preset_of,
     presets,
 )
 from answers.rounds import YieldCurve
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
 from answers.sized_shapes import shape_named
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
@@ -61,21 +66,69 @@ def model_of(preset: Preset) -> PlannedModel | None:
 
 def model_named(name: str) -> PlannedModel | None:
     """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
-    preset = preset_named(name)
+    return model_meant(read_model(name))
+
+
+def model_meant(ref: ModelRef) -> PlannedModel | None:
+    """The model that a name means; see `model_named`."""
+    preset = preset_of(ref)
     if preset is not None:
         return model_of(preset)
-    shape = shape_named(name)
+    shape = shape_named(ref.written)
     if shape is None:
         return None
-    bits = quantisation_of(name) or quantisation_of(DEFAULT_QUANTISATION)
+    bits = quantisation_of(ref.quantisation or DEFAULT_QUANTISATION)
     facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
     return PlannedModel(
         facts=facts,
         path=None,
-        server_name=f"{model_key(name)}.gguf",
+        server_name=f"{ref.slug}.gguf",
         notes=tuple(_basis(facts, shape)),
         shape=shape,
     )
+
+
+def in_engine(model: PlannedModel, engine: str, name: str) -> PlannedModel:
+    """The model as an engine loads it, which calls it by this `name` unless it is llama.cpp."""
+    return model if engine == model.engine else replace(model, engine=engine, server_name=name)
+
+
+def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[PlannedModel, str]:
+    """The model in the largest usual quantisation that fits whole, and a note of this assumption.
+
+    A file on this disk and a model of only one quantisation are unchanged, without a note; so is
+    any model for llama.cpp on a machine without a card.
+    """
+    preset, usual = target.preset, ENGINES[engine].quantisations
+    one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
+    if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
+        return target, ""
+    largest = _largest(preset, usual, _nameless(computer.load(target.facts, Setting())))
+    chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
+    found = preset_for(preset.key, chosen)
+    why = "the largest usual one that fits whole" if largest else "no usual one fits whole"
+    note = f"the quantisation is not stated, so {chosen} is assumed: {why}"
+    return (found and model_of(found)) or target, note
+
+
+@lru_cache(maxsize=1 << 14)
+def _largest(preset: Preset, usual: tuple[str, ...], load: LoadPlan) -> str | None:
+    """The largest of these quantisations of a model that the plan's devices hold whole."""
+    free = sum(memory.free_mib for memory in load.devices)
+    for name in usual:
+        other = preset_for(preset.key, name)
+        model = model_of(other) if other else None
+        if model is None or model.facts.model_bytes / MIB > free:
+            continue
+        if fit(replace(load, target=model.facts)).extent == "yes":
+            return name
+    return None
+
+
+def _nameless(load: LoadPlan) -> LoadPlan:
+    """The plan without the names of memories, which is equal for all machines of equal memory."""
+    devices = tuple(Memory(name="", free_mib=each.free_mib) for each in load.devices)
+    return replace(load, devices=devices, host=Memory(name="", free_mib=load.host.free_mib))
 
 
 def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
@@ -131,7 +184,7 @@ def ways_of(
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
-        way_by(methods_by("text")[0], target),
+        *(way_by(method, target) for method in methods_by("text", target.engine)[:1]),
         *([way_by(HEAD, target)] if target.facts.draft_layers else []),
         *_drafts(target, find),
         *_measured(target, figures, find),
@@ -158,7 +211,7 @@ def way_by(
     return Way(
         source=source,
         method=method,
-        draft=draft,
+        draft=draft and in_engine(draft, target.engine, "DRAFT"),
         name=called,
         depths=(default_depth(method),) if source == "text" else tuple(DEPTHS),
         curve=next(curves, None),
@@ -168,7 +221,7 @@ def way_by(
 def usual_draft(target: PlannedModel) -> Preset | None:
     """The usual draft model for a target, else the model from its family that is nearest to 1B."""
     known = target.preset and draft_of(target.preset)
-    return known or (target.shape and _small_relative(target.shape))
+    return known or (_small_relative(target.shape) if target.shape else None)
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from answers.answer import Answer
 from answers.choices import PlannedModel, PlanOption
 from answers.model import Setting
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
 
@@ -14,13 +15,16 @@ _NO_DRAFT = "none"
 def measure_words(found: Answer) -> list[str] | None:
     """The arguments, without the program's name, of the `run` command that measures the setting.
 
-    `None` if only the model's name is known, because no run could fetch its file. A run always
+    `None` if only the model's name is known, because no run could fetch its file, and for engines
+    other than llama.cpp, whose servers the user starts. A run always
     measures the target without a draft, too. If no draft is recommended, the run compares the
     target with the most promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:
         best = found.judged
+    if found.question.engine != LLAMA_CPP:
+        return None
     for each in filter(None, (best.target, best.draft)):
         if not each.is_here and not (each.preset and each.preset.made):
             return None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from answers.catalog import model_named, model_of
+from answers.catalog import model_meant, model_of
 from answers.choices import PlannedModel
+from answers.names import ModelRef
 from answers.presets import Preset
 from answers.sized_shapes import shape_named
 from harness.errors import MachineError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
 
-def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
+def find(ref: ModelRef, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
     """Return the facts about the model that a path, a preset or `owner/repo:quant` names.
 
     A preset that is not on this disk gets the facts in the tables of `answers/`, or if those lack
@@ -30,16 +31,16 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
 
     Raises `BadInputError` for an unknown name, and `MachineError` if neither source has the facts.
     """
-    match meaning(name):
+    match meaning(ref):
         case Path() as path:
             return _from_file(path, server_name=str(path))
         case Preset() as preset:
             return _from_preset(preset, say, client)
-    name = hub.without_host(name)
+    name = hub.without_host(ref.written)
     try:
         return _from_hub(name, say, client)
     except MachineError:
-        listed = model_named(name)
+        listed = model_meant(ref)
         if listed is None:
             raise
         return replace(listed, server_name=f"-hf {name}")

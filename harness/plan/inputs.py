@@ -10,9 +10,9 @@ from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
 from answers.curves import Curve
-from answers.evidence import by_model
+from answers.listed import as_asked, without_ways
 from answers.machines import Computer
-from answers.model_names import model_key
+from answers.names import read_model
 from answers.placement import fit
 from answers.rates import with_step
 from answers.rounds import DraftSource
@@ -48,22 +48,21 @@ def question_of(
     """
     if models.target is None:
         raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
-    here = computer_of(computer.words)
-    target = find(models.target, say=say)
+    here, ref = computer_of(computer.words), read_model(models.target)
+    target = find(ref, say=say)
+    if target.path is not None and target.preset is None:  # the file's own name
+        own = read_model(target.facts.name)
+        ref = replace(own, written=ref.written, quantisation=ref.quantisation)
     curve = _curve(speed.curve, models.target, target, here, described=computer.words.described)
-    preset = target.preset
-    key = model_key(models.target if preset or target.path is None else target.facts.name)
+    notes: tuple[str, ...] = ()
+    if curve is None:  # a curve belongs to this file
+        target, notes = as_asked(ref, target, here, models.engine)
     machine = with_results(here, speed.results, target)
-    asked = Question(
-        name=models.target,
-        model=key,
-        pairs=tuple(by_model().get(key, ())),
-        target=target,
-        computer=machine,
+    asked = replace(
+        without_ways(ref, target, machine, notes=notes),
         setting=load.setting(),
         alone=(models.draft or "").lower() == "none",
         task=models.task,
-        quantisation=preset.quantisation if preset else None,
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
         curve=curve,
@@ -151,7 +150,7 @@ def _named(
     source = source_of(method)
     model, name = None, ""
     if draft.lower() not in (*METHODS, options.NGRAM):
-        model, name = find(draft, say=say), draft
+        model, name = find(read_model(draft), say=say), draft
         _require_vocabulary(target, model, source)
     elif source != "text" and not (source == "own-head" and target.facts.draft_layers):
         model, name = _listed_drafter(method, target)
