@@ -30,7 +30,7 @@ _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
-_DEFAULT_RAM_GIB = 32
+DEFAULT_RAM_GIB = 32
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # Graphics units that always use main memory, even if their driver lists memory.
@@ -116,7 +116,7 @@ def described_computer(words: MachineWords) -> Computer:
         )
     ram = _shared_gib(shared, words, notes) if shared else ram
     if ram is None:
-        ram = _DEFAULT_RAM_GIB
+        ram = DEFAULT_RAM_GIB
         notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
     cores = _CORES.search(words.cpu or "")
     found = computer_of_parts(

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from answers.answer import Answer
 from answers.evidence import pairs
 from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
-from answers.machines import MachineWords
+from answers.machines import DEFAULT_RAM_GIB, MachineWords
 from answers.presets import preset_named
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
@@ -34,12 +35,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """All files as a page reads them: rows by model and machine."""
+    """All files as a page reads them: rows by model and machine, and `others` by main memory."""
 
     sizes: dict[str, int]
     machines: list[str]
     names: dict[str, str]
     rows: dict[tuple[str, str], Row]
+    others: dict[tuple[str, str, float], Row]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     index, *files = answers_that_ship(tmp_path_factory.getbasetemp())
     listed = json.loads(index.data)
     machines = [name for name, *_ in listed["machines"]]
-    rows = {}
+    rows, others = {}, {}
     for file in files:
         document = json.loads(file.data)
         for values in document["answers"]:
@@ -56,12 +58,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
             for column in listed["words"]:
                 if row[column] is not None:
                     row[column] = document["texts"][row[column]]
-            rows[document["model"], machines[row["machine"]]] = row
+            place = document["model"], machines[row["machine"]]
+            if row["ram"] == (WORDS[place[1]].ram or DEFAULT_RAM_GIB):
+                rows[place] = row
+            else:
+                others[(*place, row["ram"])] = row
     return Written(
         sizes={file.path: len(gzip.compress(file.data)) for file in files},
         machines=machines,
         names={each["id"]: each["name"] for each in listed["models"]},
         rows=rows,
+        others=others,
     )
 
 
@@ -137,6 +144,20 @@ def test_the_terminal_gives_the_same_answer_to_the_same_words(written: Written) 
     assert differ == []
 
 
+@pytest.mark.usefixtures("alone")
+def test_other_sizes_of_main_memory_are_answered_as_in_the_terminal(written: Written) -> None:
+    rng = random.Random(8)  # noqa: S311 - questions of a test
+    differ = []
+
+    for model, machine, ram in rng.sample(sorted(written.others), EXPECTED):
+        row, name = written.others[model, machine, ram], written.names[model]
+        found = terminal_row(asked(name, structs.replace(WORDS[machine], ram=float(ram))))
+        differ += [(name, machine, ram)] if not found.items() <= row.items() else []
+
+    assert differ == []
+    assert {row["fits"] for row in written.others.values()} == {"yes", "partly", "no"}
+
+
 def terminal_row(found: Answer) -> Row:
     """The columns that have to agree: verdict, figures and command."""
     judged, command = found.judged, found.command
@@ -152,6 +173,7 @@ def terminal_row(found: Answer) -> Row:
         "high": short(gain.high) if gain else None,
         "method": drafts.method if drafts else None,
         "depth": drafts.depth if drafts else None,
+        "quantisation": found.question.quantisation,
         "fits": found.asked.found.extent,
         "context": found.context_max,
         "use": command.text if command else None,
@@ -179,7 +201,7 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
             ram_mib=round(computer.host.free_mib + 2048),
             gpus=(Gpu(name=machine, vram_mib=size, vendor="other"),),
         ),
-        target=replace(plain.target, name=preset.model, quantisation=preset.quantisation),
+        target=replace(plain.target, name=preset.model, quantisation=row["quantisation"]),
         drafts=drafts,
         arms=(
             Arm(id="baseline", role="baseline", method=NO_SPECULATION),

@@ -16,6 +16,7 @@ import {
 import { rate, times } from "./say.js";
 
 const NEAREST = 3;
+const USUAL_RAM_GIB = 32;
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as on the map
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 const QUANTISATION = /[-_ :]*(?:ud-)?\b(?:i?q\d\w*|mxfp4|nvfp4|bf16|f16|gguf|instruct)\b/gi;
@@ -100,7 +101,13 @@ const modelFor = (data, text, typed) => {
   return { model: sorted[0], instead: true };
 };
 
-export const answerTo = async (data, { card = "", model = "", task = "all" }) => {
+// A machine has rows for the sizes of main memory that decide what fits; each holds up to the next.
+const rowFor = ({ answers, columns }, { number }, ram) => {
+  const rows = answers.filter(([machine]) => machine === number);
+  return rows.findLast((row) => row[columns.indexOf("ram")] <= ram) ?? rows[0];
+};
+
+export const answerTo = async (data, { card = "", model = "", task = "all", ram = "" }) => {
   const typed = parse(data.rules, card);
   const found = card.trim() ? machineFor(data, card, typed) : {};
   const left = leftOver(data.rules, data.machines, typed);
@@ -111,7 +118,7 @@ export const answerTo = async (data, { card = "", model = "", task = "all" }) =>
   const question = { card: card.trim(), model: model.trim(), task, found, named };
   if (!found.machine || !named.model) return { question };
   const file = await once(`${data.folder}${named.model.id}.json`);
-  const row = file.answers.find(([machine]) => machine === found.machine.number);
+  const row = rowFor(file, found.machine, Number(ram) || typed.ram || USUAL_RAM_GIB);
   if (!row) return { question };
   const answer = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
   for (const name of data.named) answer[name] = file.texts[answer[name]] ?? null;

@@ -3,7 +3,7 @@
 // question.
 import { remember, restore } from "./dom.js";
 
-const FIELDS = ["card", "model", "for"];
+const FIELDS = ["card", "model", "for", "ram"];
 const PAUSE_MS = 250;
 const LONGEST = 120;
 
@@ -39,7 +39,7 @@ const attach = (form, out) => {
   const loaded = () => (ready ??= load(form));
 
   const reply = async (leads) => {
-    const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
+    const [card, model, task, ram] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
     if (!card.trim() && !model.trim()) {
       out.replaceChildren();
       return;
@@ -48,7 +48,7 @@ const attach = (form, out) => {
     form.dataset.state = "asked"; // the visible answer is about the previous question
     try {
       const { answer, data } = await loaded();
-      const found = await answer.answerTo(data, { card, model, task });
+      const found = await answer.answerTo(data, { card, model, task, ram });
       if (turn !== own) return; // the visitor has typed more meanwhile
       out.replaceChildren(answer.draw(data, found));
       carry(answer.exploreAddress(data, found.question));
