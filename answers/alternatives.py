@@ -96,7 +96,7 @@ def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
     A larger quantisation must not move layers of the target off the devices.
     """
     facts = alone.case.target
-    shape = shape_of(facts.name)
+    shape = alone.target.shape
     if shape is None:
         return
     for name in _LARGER if alone.fits else _SMALLER:

@@ -25,6 +25,7 @@ from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.predict import Setup, setup_of
 from answers.speed import SpeedEstimate
+from schemas.rig import LLAMA_CPP
 
 _ABOUT_AS_FAST = 0.97
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
@@ -36,7 +37,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
-    model's step times on this machine, measured for steps over 1, 2, … tokens.
+    model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
+    of `answers.engines.ENGINES`.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     named: Way | None = None
     alone: bool = False
     task: str | None = None
+    engine: str = LLAMA_CPP
     quantisation: str | None = None
     layers: int | None = None
     cpu_experts: int | None = None

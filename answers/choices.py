@@ -9,11 +9,14 @@ from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
 from answers.engine_commands import ServeLine, serve_nearest
+from answers.engines import ENGINES
 from answers.evidence import PairFigure
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.predict import Prediction, Setup, predicted
+from answers.presets import Preset
 from answers.rounds import DraftSource, Speculation, YieldCurve
+from answers.shapes import ShapeRow
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.rig import LLAMA_CPP
 
@@ -26,18 +29,23 @@ class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
 
     The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
-    downloads.
+    downloads. `preset` and `shape` are the model's rows in the tables, if they have the model.
+    `engine` is the id of the engine that loads it.
     """
 
     facts: ModelFacts
     path: Path | None
     server_name: str
     notes: tuple[str, ...] = ()
+    preset: Preset | None = None
+    shape: ShapeRow | None = None
+    engine: str = LLAMA_CPP
 
     @property
     def is_here(self) -> bool:
         """Whether a server can load the model by its name, from this disk or from the hub."""
-        return self.path is not None or self.server_name.startswith("-hf ")
+        of_other = self.engine != LLAMA_CPP and "/" in self.server_name
+        return self.path is not None or of_other or self.server_name.startswith("-hf ")
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,17 +141,20 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command(self) -> ServeLine | None:
-        """The llama-server line that loads the option; `None` if a file cannot be found."""
+        """The server line that loads the option; `None` if a file cannot be found."""
         return self.line if self.is_here else None
 
     @property
     def line(self) -> ServeLine | None:
-        """The llama-server line that loads the option, even if its files cannot be found."""
-        extra = load_words(self.case.setting, self.found.placement)
-        if self.draft is not None:
-            extra += ["-ngld", str(self.case.draft_layers)]
+        """The engine's server line that loads the option, even if its files cannot be found."""
+        engine = ENGINES[self.target.engine]
+        if engine.server == LLAMA_CPP:
+            extra = load_words(self.case.setting, self.found.placement)
+            extra += [] if self.draft is None else ["-ngld", str(self.case.draft_layers)]
+        else:
+            extra = engine.load_words(self.case.setting.context, len(self.case.devices))
         return serve_nearest(
-            LLAMA_CPP,
+            engine.server,
             self.target.server_name,
             None if self.draft is None else self.draft.server_name,
             method_of(self.speculation),

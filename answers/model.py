@@ -104,11 +104,18 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds buffers: a device's memory, or main memory."""
+    """A memory that holds buffers: a device's memory, or main memory.
+
+    `card` is the device's name in the evidence, `gib` its whole size, and `shares` says that it is
+    a part of main memory.
+    """
 
     name: str
     free_mib: float
     bandwidth_gb_per_s: float | None = None
+    card: str = ""
+    gib: float | None = None
+    shares: bool = False
 
 
 class Buffers(msgspec.Struct, kw_only=True):

@@ -38,7 +38,8 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and
     output. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
     built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest
-    context that the newest model of this shape was trained for.
+    context that the newest model of this shape was trained for. `basis`: what an estimated shape is
+    based on.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     head_layers: int = 0
     context_tokens: int | None = None
     error: float = 0.0
+    basis: str = ""
 
     @property
     def parameters(self) -> int:

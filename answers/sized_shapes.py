@@ -78,14 +78,11 @@ def size_of(name: str) -> Size | None:
     return Size(name=slug, parameters_b=billions, active_b=active) if billions else None
 
 
-def estimate_note(name: str) -> str | None:
-    """The assumption behind a plan with an estimated shape; `None` for a model in the table."""
-    size = None if shape_of(name) else size_of(name)
-    if size is None:
-        return None
+def _basis(size: Size) -> str:
+    """The assumption behind a plan with an estimated shape."""
     written = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
     basis = f"{written} ({size.source})" if size.match else f"the {written} in its name"
-    return f"{model_key(name)} is not in our table of shapes; the plan is based on {basis}"
+    return f"{size.name} is not in our table of shapes; the plan is based on {basis}"
 
 
 @cache
@@ -121,6 +118,7 @@ def _shape(size: Size) -> ShapeRow:
         tied=tied,
         head_layers=size.head_layers,
         error=_TABLE_ERROR if size.match else _NAME_ERROR,
+        basis=_basis(size),
     )
     if size.active_b is None:
         return shape

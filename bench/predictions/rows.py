@@ -13,14 +13,15 @@ import duckdb
 from msgspec.structs import replace
 
 from answers.answer import Question
-from answers.catalog import assumed_drafter, model_named, way_by
+from answers.catalog import assumed_drafter, model_meant, model_named, way_by
 from answers.choices import Placements, PlannedModel, Way
 from answers.commands import default_depth, source_of
 from answers.effects import Case
 from answers.errors import QuestionError
 from answers.kin import rig_of, speed_of
-from answers.listed import question_by_name
+from answers.listed import question_about
 from answers.machines import MachineWords, described_computer
+from answers.names import read_model
 from answers.placement import LoadPlan
 from answers.predict import Setup, case_of, setup_of
 from answers.presets import preset_named
@@ -118,11 +119,14 @@ def _planned(
     )
     name = f"{model}:{quantisation}" if quantisation else model
     try:
-        question = question_by_name(name, described_computer(words), rates=(), pairs={})
+        computer = described_computer(words)
     except QuestionError:
         return None
-    if question is None:
+    ref = read_model(name)
+    target = model_meant(ref)
+    if target is None:
         return None
+    question = question_about(ref, target, computer, pairs={})
     setting = replace(question.setting, context=_CONTEXT)
     load = replace(question.load, setting=setting, margin_mib=0.0)
     placed, rig = Placements(load), rig_of(question.computer)
@@ -145,7 +149,7 @@ def _way(method: str, draft: str | None, question: Question) -> Way:
     needed = source != "own-head" or not target.facts.draft_layers
     if found is None and source != "text" and needed:
         found = assumed_drafter(method, target)
-    return replace(way_by(method, question.name, target, found, _called(found)), curve=None)
+    return replace(way_by(method, target, found, _called(found)), curve=None)
 
 
 def _called(draft: PlannedModel | None) -> str:

@@ -7,11 +7,10 @@ from answers.machines import (
     OWN_MEMORY_MIB,
     Computer,
     MachineWords,
-    card_memory,
     computer_of_parts,
     ddr_gb_per_s,
     described_computer,
-    shares_memory,
+    reported_card,
 )
 from answers.model import MIB, Memory
 from estimates.identity import cpu_label
@@ -61,7 +60,7 @@ def _this_computer(words: MachineWords) -> Computer:
     _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
     # Without such GPUs, take the first that shares main memory or whose memory is unknown. A GB10
     # lists no memory; any other NVIDIA GPU without listed memory is faulty.
-    units = (x for x in rig.gpus if x.vendor != "nvidia" or shares_memory(x.name))
+    units = (x for x in rig.gpus if x.vendor != "nvidia" or _shares(x.name))
     used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
     own = own_cards(rig) or tuple(used)[:1]
     host = Memory(
@@ -71,10 +70,13 @@ def _this_computer(words: MachineWords) -> Computer:
         or (rig.ram_mts and ddr_gb_per_s(rig.ram_mts, rig.ram_channels)),
     )
     return computer_of_parts(
-        tuple(card_memory(gpu.name, gpu.vram_mib, words) for gpu in own),
+        tuple(reported_card(gpu.name, gpu.vram_mib, words) for gpu in own),
         host,
         words,
         cores=rig.cpu.physical_cores,
-        unified=[gpu.name for gpu in own if shares_memory(gpu.name, gpu.vram_mib)],
         processor=words.cpu or processor,
     )
+
+
+def _shares(name: str) -> bool:
+    return reported_card(name, None, _NOTHING_SAID).shares

@@ -84,8 +84,8 @@ def test_a_label_of_one_card_has_the_key_of_that_card() -> None:
 
 def test_a_card_with_less_memory_can_be_slower_than_its_name_says() -> None:
     # 320 bits instead of 384.
-    assert bandwidth_of("RTX 3080") == bandwidth_of("RTX 3080 12 GB") == pytest.approx(912)
-    assert bandwidth_of("RTX 3080 10 GB") == pytest.approx(760.3)
+    assert bandwidth_of("rtx 3080") == bandwidth_of("rtx 3080", 12) == pytest.approx(912)
+    assert bandwidth_of("rtx 3080", 10) == pytest.approx(760.3)
 
 
 def test_two_models_of_one_shape_keep_two_names() -> None:

@@ -121,9 +121,7 @@ def test_a_reported_gain_comes_before_a_greater_predicted_one() -> None:
 
 def test_another_depth_that_is_named_is_predicted() -> None:
     question = asked(pair(1.4, depth=2))
-    deeper = catalog.ways_of(
-        MODEL, question.target, figures_of(question), catalog.model_named, depth=6
-    )
+    deeper = catalog.ways_of(question.target, figures_of(question), depth=6)
 
     found = of_method(answer(replace(question, ways=deeper)), "mtp")
 
@@ -145,7 +143,7 @@ def test_a_way_that_does_not_fit_is_not_recommended() -> None:
     question = asked()
     # 42 GB of a draft for a card of 24 GB.
     large = catalog.way_by(
-        "draft-model", MODEL, question.target, catalog.model_named("llama-3.3-70b"), "llama-3.3-70b"
+        "draft-model", question.target, catalog.model_named("llama-3.3-70b"), "llama-3.3-70b"
     )
 
     found = answer(replace(question, ways=(large,)))

@@ -21,7 +21,7 @@ import orjson
 
 from answers.answer import Answer, Question, answer
 from answers.answer_json import evidence_of
-from answers.catalog import model_named
+from answers.catalog import model_meant
 from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
@@ -30,6 +30,7 @@ from answers.listed import (
     COMMON,
     PROCESSORS,
     ListedMachine,
+    as_asked,
     listed_machines,
     listed_models,
     model_label,
@@ -39,6 +40,7 @@ from answers.listed import (
 from answers.machines import Computer, described_computer
 from answers.model import ModelFacts
 from answers.model_names import model_key
+from answers.names import read_model
 from answers.rates import Rate, rates_of, with_rates
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
@@ -256,13 +258,15 @@ def _file(
     before = orjson.loads(cache.get(kept_rows) or b"{}")
     after: dict[str, Sequence[Json]] = {}
     rows = []
-    target = model_named(name)
+    ref = read_model(name)
+    usual = model_meant(ref)
     for machine in machines:
-        if target is None:  # people measured the model, but its shape is unknown
+        if usual is None:  # people measured the model, but its shape is unknown
             break
+        target, notes = as_asked(ref, usual, machine.computer)
         own, computer = machine.with_rates_for(target.facts)
         if own not in before:
-            question = question_about(name, target, computer, pairs=pairs)
+            question = question_about(ref, target, computer, pairs=pairs, notes=notes)
             kept = placed.setdefault(_memory_of(question), Placements(question.load))
             before[own] = [*_row(answer(question, placed=kept))]
         after[own] = before[own]
@@ -279,10 +283,10 @@ def _document(**content: object) -> bytes:
 
 
 def _memory_of(question: Question) -> tuple[object, ...]:
-    """The memory that determines placements; machines with equal memory have equal placements."""
+    """What determines placements: the quantisation, and the memory that machines have."""
     computer = question.computer
     free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
-    return free, computer.unified
+    return question.quantisation, free, computer.unified
 
 
 def _row(found: Answer) -> Iterator[Json]:
