@@ -170,11 +170,12 @@ def _machine(scan: Scan) -> NamedMachine:
     ram, alone = _attach(scan)
     unknown: list[str] = []
     cards = _each(_merged(scan, [_card(scan, spot, unknown) for spot in scan.spots]))
-    unknown += _chips(scan)
+    unknown += [part for part in _chips(scan) if part not in " ".join(unknown)]
     by_word = FOUND["processor_word"].search(plain) and not FOUND["graphics"].search(plain)
     without = FOUND["no_gpu"].search(plain)
     processor = scan.processor or ("cpu" if by_word or without else None)
-    if not cards and alone and (unknown or not scan.processor):
+    a_mac = FOUND["mac"].search(plain)
+    if not cards and alone and not a_mac and (unknown or not scan.processor):
         cards = [NamedCard(key=None, count=scan.pending or 1, gib=max(alone))]
     if not cards and not unknown:
         cards = _built_in(scan.processor or "", ram)
@@ -225,7 +226,8 @@ def _card(scan: Scan, spot: Spot, unknown: list[str]) -> NamedCard | None:
         return NamedCard(key=card.key, count=spot.count, gib=spot.gib)
     part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#/("]
     unknown.append(" ".join(dict.fromkeys([*part, *words])))
-    return NamedCard(key=None, count=spot.count, gib=spot.gib) if spot.gib else None
+    own_memory = spot.gib and not options[0][1].shares
+    return NamedCard(key=None, count=spot.count, gib=spot.gib) if own_memory else None
 
 
 def _of_laptop(card: ListedCard) -> ListedCard | None:
@@ -242,15 +244,21 @@ def _beside(scan: Scan, spot: Spot, maker: str) -> list[str]:
     while after < len(scan.tokens) and scan.tokens[after][0] == "#":
         after += 1
     found = [
-        scan.tokens[at]
+        word
         for at in (before, after)
-        if at in scan.left and scan.tokens[at] in TABLE.variants[maker]
+        if at in scan.left
+        and ((word := scan.tokens[at]) in TABLE.variants[maker] or _goes_on(scan, at, after))
     ]
     while before in scan.makers:
         if maker not in scan.makers[before]:
             found.append(scan.tokens[before])
         before -= 1
     return found
+
+
+def _goes_on(scan: Scan, at: int, after: int) -> bool:
+    """Whether the word after a card is a number that continues its name: `arc b770`."""
+    return at == after and FOUND["chip"].fullmatch(scan.tokens[at]) is not None
 
 
 def _merged(scan: Scan, cards: list[NamedCard | None]) -> list[NamedCard]:

@@ -146,7 +146,7 @@ def _spellings(key: str) -> Iterator[str]:
     """The usual spellings of a name in the table, squeezed; none for a laptop's card of two."""
     whole = " ".join(_SIZE.sub(" ", key).split())
     bare = whole.removesuffix(" laptop")
-    if (bare != whole and bare in devices().names) or bare in _SOURCE["too_short"]:
+    if bare != whole and bare in devices().names:
         return
     for name in dict.fromkeys((bare, _OPTIONAL.sub("", bare))):
         for form in _forms(name):

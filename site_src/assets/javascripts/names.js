@@ -205,10 +205,12 @@ const attach = (cards, { sizes, spots, tokens }) => {
   return { ram, alone };
 };
 // Words directly beside a card that make it another: a variant, or another maker.
-const beside = (table, { tokens, left, makers }, spot, maker) => {
+const beside = (table, { rules, tokens, left, makers }, spot, maker) => {
   let [before, after] = [spot.start - 1, spot.end];
   while (tokens[after]?.[0] === "#") after++;
-  const differs = (at) => left.has(at) && table.variants[maker].includes(tokens[at]);
+  const goesOn = (at) => at === after && whole(rules.chip, tokens[at]);
+  const differs = (at) =>
+    left.has(at) && (table.variants[maker].includes(tokens[at]) || goesOn(at));
   const found = [before, after].filter(differs).map((at) => tokens[at]);
   for (; makers.has(before); before--)
     if (!makers.get(before).includes(maker)) found.push(tokens[before]);
@@ -230,7 +232,7 @@ const cardOf = (table, seen, spot, unknown) => {
   if (index !== null && !words.length) return { key: cards[index][0], count, gib };
   const part = seen.tokens.slice(spot.start, spot.end).filter((each) => !/^[#/(]/.test(each));
   unknown.push([...new Set([...part, ...words])].join(" "));
-  return gib ? { key: null, count, gib } : null;
+  return gib && !cards[spot.options[0]][5] ? { key: null, count, gib } : null;
 };
 // One name twice is two cards, unless nothing separates the names.
 const merged = (table, { spots, tokens, pending }, named) => {
@@ -287,11 +289,12 @@ const machineOf = (table, text, seen, sentence) => {
     seen,
     spots.map((spot) => cardOf(table, seen, spot, unknown)),
   );
-  unknown.push(...chips(seen, sentence));
+  unknown.push(...chips(seen, sentence).filter((part) => !unknown.join(" ").includes(part)));
   const cpu =
     has(rules.no_gpu, plain) || (has(rules.processor_word, plain) && !has(rules.graphics, plain));
   const processor = seen.processor ?? (cpu ? "cpu" : null);
-  if (!cards.length && alone.length && (unknown.length || !seen.processor))
+  const bare = !cards.length && alone.length && !has(rules.mac, plain);
+  if (bare && (unknown.length || !seen.processor))
     cards = [{ key: null, count: seen.pending || 1, gib: Math.max(...alone) }];
   if (!cards.length && !unknown.length) cards = builtIn(table, seen.processor, ram);
   if (!cards.length && !unknown.length && !processor && !ram && !sentence) {
