@@ -3,7 +3,7 @@
 // the model does not fit.
 
 import { load, machineName } from "./answer.js";
-import { machineFor } from "./asked.js";
+import { machineFor } from "./listed.js";
 import { el, read, remember, restore } from "./dom.js";
 import { readMachine } from "./names.js";
 import { number } from "./say.js";

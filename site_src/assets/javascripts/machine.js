@@ -44,7 +44,7 @@ const understood = (form, parts) => {
 };
 
 const load = async (form) => {
-  const [answer, asked] = await Promise.all([import("./answer.js"), import("./asked.js")]);
+  const [answer, asked] = await Promise.all([import("./answer.js"), import("./listed.js")]);
   const data = await answer.load(form.dataset);
   const named = data.machines.map(({ label }) => new Option(label, label));
   form.querySelector("datalist").append(...named);
