@@ -2,9 +2,10 @@
 // beside a card's free memory. The script adds four numbers; the planner decides where layers go if
 // the model does not fit.
 
-import { load, machineFor, machineName } from "./answer.js";
+import { load, machineName } from "./answer.js";
+import { machineFor } from "./listed.js";
 import { el, read, remember, restore } from "./dom.js";
-import { parse } from "./matching.js";
+import { readMachine } from "./names.js";
 import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
@@ -169,7 +170,7 @@ const update = async (page, form) => {
   const [file, names] = await Promise.all([page.file, page.names]);
   if (turn !== page.turn) return;
   const text = form.elements.card.value.trim();
-  const { machine, instead } = text ? machineFor(names, text, parse(names.rules, text)) : {};
+  const { machine, instead } = text ? machineFor(names, readMachine(names.names, text), text) : {};
   const model = file.models.find(({ id }) => id === form.elements.model.value);
   const at = (list, name) =>
     file[list].findIndex((each) => `${each}` === form.elements[name].value);
