@@ -53,7 +53,13 @@ ENGINES: Mapping[str, Engine] = {
     ),
     "ollama": Engine(server="Ollama", quantisations=_GGUF),
 }
+_ALIKE = {"ik_llama.cpp": LLAMA_CPP, "koboldcpp": LLAMA_CPP, "lm-studio": LLAMA_CPP}
 _WORDS = {"gguf": LLAMA_CPP, "mlx": "mlx"}
+
+
+def engine_named(name: str) -> str | None:
+    """The id of the engine that verifies as this one does; `None` if it cannot be planned."""
+    return name if name in ENGINES else _ALIKE.get(name)
 
 
 def implied_engine(ref: ModelRef) -> str | None:

@@ -96,13 +96,18 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
             yield "host", _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S, "--ram-bandwidth")
 
 
-def described_computer(words: MachineWords) -> Computer:
-    """The machine that a description means. Raises `QuestionError` for a card of unknown size."""
+def described_computer(words: MachineWords, said: NamedMachine | None = None) -> Computer:
+    """The machine that a description means, with the parts `said` in the text of a question.
+
+    Raises `QuestionError` for a card of unknown size.
+    """
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
         raise QuestionError("--gpu none means no card; leave out --vram and --free, or name a card")
     notes: list[str] = []
     named = [read_machine(text) for text in texts]
+    if said is not None:
+        named, texts = [*named, said], [*texts, "the question"]
     described = zip(texts, named, strict=True)
     cards = [card for text, each in described for card in _cards(text, each, words, notes)]
     if not words.gpus and words.vram:
@@ -126,9 +131,12 @@ def described_computer(words: MachineWords) -> Computer:
         cores=int(cores[1]) if cores else None,
         processor=words.cpu or next((each.processor for each in named if each.processor), None),
     )
+    if len(own) > 1:
+        notes.append(f"the layers are divided among the {len(own)} cards, without a tensor split")
     if len(shared) > 1:
         notes.append(f"{len(shared)} machines are named, and the plan is for one of them")
-    return replace(found, notes=tuple(notes), machines=max(1, len(shared)))
+    machines = max(1, len(shared))
+    return replace(found, notes=tuple(notes), machines=machines, described=True)
 
 
 def computer_of_parts(

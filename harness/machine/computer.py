@@ -13,6 +13,7 @@ from answers.machines import (
     reported_card,
 )
 from answers.model import MIB, Memory
+from answers.names import NamedMachine
 from estimates.identity import cpu_label
 from estimates.roofline import normalised
 from harness.errors import BadInputError
@@ -24,15 +25,15 @@ _NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
 _NOTHING_SAID = MachineWords()
 
 
-def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
-    """Return the machine that `words` describes, or this machine if there is no description.
+def computer_of(words: MachineWords = _NOTHING_SAID, said: NamedMachine | None = None) -> Computer:
+    """Return the machine that `words` and the text of a question describe, else this machine.
 
     Raises `BadInputError`.
     """
-    if not words.described:
+    if not words.described and said is None:
         return _this_computer(words)
     try:
-        return described_computer(words)
+        return described_computer(words, said)
     except QuestionError as error:
         raise BadInputError(str(error)) from error
 

@@ -10,21 +10,24 @@ from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
 from answers.curves import Curve
+from answers.engines import ENGINES, engine_named
 from answers.listed import as_asked, without_ways
 from answers.machines import Computer
-from answers.names import read_model
+from answers.model import Setting
+from answers.names import Named, NamedMachine, read, read_model
 from answers.placement import fit
 from answers.rates import with_step
 from answers.rounds import DraftSource
 from harness.campaign.options import AUTOMATIC_LAYERS
 from harness.curves.kept import kept_for
-from harness.curves.read import read
+from harness.curves.read import read as read_curve
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
 from harness.machine.engines import server_program
 from harness.models.compatibility import compare_files, refusal
 from harness.models.model_facts import find, of_preset
+from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
@@ -48,21 +51,25 @@ def question_of(
     """
     if models.target is None:
         raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
-    here, ref = computer_of(computer.words), read_model(models.target)
+    said, notes = _said(models.target)
+    described = bool(said.machine.cards or said.machine.processor or said.machine.ram_gib)
+    here = computer_of(computer.words, said.machine if described else None)
+    ref = said.model or read_model(models.target)
     target = find(ref, say=say)
     if target.path is not None and target.preset is None:  # the file's own name
         own = read_model(target.facts.name)
         ref = replace(own, written=ref.written, quantisation=ref.quantisation)
     curve = _curve(speed.curve, models.target, target, here, described=computer.words.described)
-    notes: tuple[str, ...] = ()
     if curve is None:  # a curve belongs to this file
-        target, notes = as_asked(ref, target, here, models.engine)
+        engine = models.engine or (engine_named(said.engine) if said.engine else None)
+        target, assumed = as_asked(ref, target, here, engine)
+        notes += assumed
     machine = with_results(here, speed.results, target)
     asked = replace(
         without_ways(ref, target, machine, notes=notes),
-        setting=load.setting(),
+        setting=_setting(load, said),
         alone=(models.draft or "").lower() == "none",
-        task=models.task,
+        task=models.task or said.task,
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
         curve=curve,
@@ -74,6 +81,30 @@ def question_of(
     return replace(asked, ways=ways, named=named)
 
 
+def _said(text: str) -> tuple[Named, tuple[str, ...]]:
+    """Return the parts of a text of several words, and a note of words that were not understood.
+
+    Any other text is a model's name or a file.
+    """
+    if " " not in text.strip() or expanded(text).is_file():
+        return Named(machine=NamedMachine(), model=read_model(text)), ()
+    said = read(text)
+    if said.model is None:
+        raise refuse_unknown(text)
+    notes = [f"{word!r} was not understood" for word in said.unknown]
+    if said.engine and engine_named(said.engine) is None:
+        notes.append(f"{said.engine} cannot be planned; {', '.join(ENGINES)} can")
+    return said, tuple(notes)
+
+
+def _setting(load: options.LoadOptions, said: Named) -> Setting:
+    """Return the settings of the options, with the context of the text if no option names one."""
+    setting = load.setting()
+    if said.context_tokens is None or setting.context != Setting().context:
+        return setting
+    return replace(setting, context=said.context_tokens)
+
+
 def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
@@ -82,7 +113,7 @@ def _curve(
         return None
     found = None
     if given is not None:
-        found = read(expanded(given))
+        found = read_curve(expanded(given))
     elif target.path is not None and not described:
         found = kept_for(target.path, computer)
     return found.curve_for(name, target, computer) if found else None
@@ -109,13 +140,13 @@ def _ways(
     yield from filter(None, [named])
 
 
-def server_of(computer: options.ComputerOptions) -> Path | None:
+def server_of(computer: options.ComputerOptions, *, described: bool = False) -> Path | None:
     """Return the named or installed llama-server, if any; `None` when planning for another machine.
 
     Raises `BadInputError` if a named server is missing.
     """
     named = computer.server_binary
-    if computer.words.described:
+    if computer.words.described or described:
         if named:
             raise BadInputError(
                 "--server-binary tests this machine; leave out options that describe another "

@@ -1,8 +1,8 @@
 // Look up the answer to "does it help me?" in `assets/answers/`, where Python has answered every
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
-import { machineFor, modelFor } from "./listed.js";
 import { el, read } from "./dom.js";
+import { machineFor, modelFor } from "./listed.js";
 import { readModel, read as readNames } from "./names.js";
 import { rate, times } from "./say.js";
 
@@ -55,7 +55,7 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
   };
   if (!found.machine || !named.model) return { question };
   const file = await once(`${data.folder}${named.model.id}.json`);
-  const row = rowFor(file, found.machine, Number(ram) || typed.machine.ram || USUAL_RAM_GIB);
+  const row = rowFor(file, found.machine, Number(ram) || typed.machine.ram_gib || USUAL_RAM_GIB);
   if (!row) return { question };
   const answer = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
   for (const name of data.named) answer[name] = file.texts[answer[name]] ?? null;

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import harness.plan.command  # noqa: F401 - bound before the readers are counted
 from answers import names, presets
 from tests.harness.plan.test_plan_command import call
 
