@@ -4,6 +4,7 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
+from answers.memory import place
 from answers.model import LayerPlacement, Memory, Setting
 from answers.placement import LoadPlan, merge_placements, placed, project
 from bench.plan.__main__ import ERRORS, errors_file
@@ -108,3 +109,27 @@ def test_architecture_facts_are_planned_without_a_model_file() -> None:
 
     # 32 layers · 2048 values · 4096 tokens · 2 bytes · (llama-server's four slots share them)
     assert found.planned["kv"] == 512
+
+
+@pytest.mark.parametrize(
+    "name", ["idx-9b-4070-262144", "log-4b-131072-q8-mtp", "gh-4b-262144-q8", "gh-4b-262144-f16"]
+)
+def test_compute_buffers_at_long_contexts_are_within_ten_percent(name: str) -> None:
+    fact, plan = compared(POINTS[name]).kinds["compute"]
+
+    assert plan == pytest.approx(fact, rel=0.1)
+
+
+def test_a_quantised_cache_needs_an_f16_copy_of_one_layer_on_a_device_only() -> None:
+    target = known("qwen2.5-7b")
+    eighth = Setting(kv_k="q8_0", kv_v="q8_0")
+    whole, none = LayerPlacement(layers=29), LayerPlacement(layers=0)
+
+    (device,), _ = place(target, eighth, whole)
+    (usual,), _ = place(target, Setting(), whole)
+
+    # 4,096 tokens of 512 keys and 512 values, of two bytes each
+    assert device.compute - usual.compute == 8
+    assert place(target, eighth, none)[1].compute == place(target, Setting(), none)[1].compute
+    older = replace(eighth, before_june_2026=True)
+    assert place(target, older, whole)[0][0].compute == 304 + 7  # logits, and a row more of 3,584
