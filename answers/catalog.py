@@ -13,6 +13,7 @@ from answers.evidence import PairFigure
 from answers.learned import learned
 from answers.model import ModelFacts
 from answers.model_names import model_key, quantisation_of
+from answers.placement import LoadPlan, fit
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -36,6 +37,10 @@ _WITHIN = (
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
+# The usual quantisations of published files, the largest first, and the only one of some models.
+QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "Q2_K")
+_ONLY = "MXFP4"
+_WORTH_TRYING = 1 / 3  # the chance that a quantisation fits whole
 _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 
 
@@ -70,6 +75,22 @@ def _basis(facts: ModelFacts) -> Iterator[str]:
     if facts.weights_error:
         basis = estimate_note(facts.name) or _BY_SHAPE.format(name=facts.name)
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
+
+
+def largest_quantisation(load: LoadPlan, *, certain: bool = False) -> str | None:
+    """The largest usual quantisation in which this plan's target fits whole, or `None`.
+
+    Without `certain`, it may fit only if other programs are closed.
+    """
+    usual = preset_named(load.target.name)
+    own = usual is not None and usual.quantisation == _ONLY
+    for name in (_ONLY,) if own else QUANTISATIONS:
+        model = model_named(f"{load.target.name}:{name}")
+        if model is not None:
+            found = fit(replace(load, target=model.facts))
+            if found.fits_whole and (found.sure if certain else found.chance >= _WORTH_TRYING):
+                return name
+    return None
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:

@@ -113,10 +113,14 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds buffers: a device's memory, or main memory."""
+    """A memory that holds buffers: a device's memory, or main memory.
+
+    If its free size is computed, not measured, up to `free_error_mib` more may be free.
+    """
 
     name: str
     free_mib: float
+    free_error_mib: float = 0.0
     bandwidth_gb_per_s: float | None = None
 
 

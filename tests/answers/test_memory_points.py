@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from answers.memory import place
 from answers.model import LayerPlacement, Memory, Setting
-from answers.placement import LoadPlan, merge_placements, placed, project
+from answers.placement import LoadPlan, Projection, fit, merge_placements, placed, project
 from bench.plan.__main__ import ERRORS, errors_file
 from bench.plan.comparison import compared, memory_error, projected, wrongly_fitting
 from bench.plan.points import Arch, Point, UnknownShapeError, listed_points
@@ -39,7 +39,7 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
     assert wrongly_fitting([("a", 0.4), ("b", 0.9)]) == 0
 
 
-def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
+def test_a_plan_is_certain_to_fit_with_the_errors_of_weights_runtime_and_logits() -> None:
     target = known("qwen2.5-7b")
     room = Memory(name="card", free_mib=8000)
     case = LoadPlan(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
@@ -51,11 +51,30 @@ def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
     exactly = replace(case, devices=(replace(room, free_mib=used.total() + allowed),))
     less = replace(case, devices=(replace(room, free_mib=used.total() + allowed - 1),))
 
-    assert project(exactly, found.placement).fits
-    assert not project(less, found.placement).fits
-    certain = replace(less, target=replace(target, weights_error=0.0))
-    assert project(certain, found.placement).fits
-    assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).fits
+    assert project(exactly, found.placement).extent == "yes"
+    assert project(less, found.placement).extent == "barely"
+    known_weights = replace(less, target=replace(target, weights_error=0.0))
+    assert project(known_weights, found.placement).sure
+    assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).sure
+
+
+def test_between_its_least_and_its_most_memory_a_plan_fits_by_chance() -> None:
+    target = replace(known("qwen2.5-7b"), weights_error=0.0)
+    host = Memory(name="host", free_mib=8000)
+    card = Memory(name="card", free_mib=8000, free_error_mib=800)
+    case = LoadPlan(target=target, setting=Setting(), devices=(card,), host=host)
+    total = project(case, LayerPlacement(layers=29)).devices[0].total()
+
+    def with_free(mib: float) -> Projection:
+        return fit(replace(case, devices=(replace(card, free_mib=mib),)))
+
+    # At best, 800 MiB more are free, of which the runtime takes 140; the margin is 1,024 MiB.
+    assert with_free(total + 1024).extent == "yes"
+    assert with_free(total + 1023).extent == "barely"
+    assert with_free(total - 660).extent == "barely"
+    assert with_free(total - 661).extent == "partly"
+    # Half way between 660 less and 1,024 more:
+    assert with_free(total + 182).chance == pytest.approx(0.5)
 
 
 def test_a_point_of_unknown_shape_is_refused() -> None:
