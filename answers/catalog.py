@@ -25,7 +25,7 @@ from answers.presets import (
     presets,
 )
 from answers.rounds import YieldCurve
-from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
+from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
 from answers.sized_shapes import estimate_note, shape_named
 from schemas.vocabulary import METHODS, say
 
@@ -98,7 +98,8 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | 
     shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
-    size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
+    listed = preset.size_mb * _MB if preset.size_mb is not None else None
+    size = file_bytes or listed or stated_bytes(preset.model, preset.quantisation)
     facts = facts_of(shape, quantisation_of(preset.quantisation), with_head=preset.method == HEAD)
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
     facts = replace(facts, name=model_key(preset.model), layers=tuple(kept))

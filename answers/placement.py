@@ -117,7 +117,9 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     def chance(self) -> float:
         """The chance that it fits: it rises evenly from 0 at `least` to 1 at `needs`."""
         memories = zip(self.least, self.needs, self.free, strict=True)
-        shares = ((free - low) / (high - low) for low, high, free in memories if free < high)
+        shares = (
+            (free - low) / max(1.0, high - low) for low, high, free in memories if free < high
+        )
         return max(0.0, min(shares, default=1.0))
 
     @property

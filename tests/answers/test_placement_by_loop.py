@@ -23,7 +23,8 @@ def looped(
 ) -> Counted:
     """The buffers, layer by layer."""
     devices = tuple(Buffers() for _ in placement.share)
-    host = Buffers(model=facts.embedding_bytes / MIB, output=memory.sizes_of(facts, setting).output)
+    in_host = facts.embedding_bytes + facts.table_bytes
+    host = Buffers(model=in_host / MIB, output=memory.sizes_of(facts, setting).output)
     first = facts.placed_layers - placement.layers
     sequences = setting.slots * (1 + setting.rollback_states)
     for index, layer in enumerate(facts.all_layers):
