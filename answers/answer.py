@@ -137,7 +137,7 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     figures = figures_of(question)
     alone = replace(alone, tps=_timed_here(question, alone.tps))
     setup = setup_for(question, alone)
-    whole = alone.found.extent == "yes" and fixed is None
+    whole = alone.found.fits_whole and fixed is None
     # The first figure of each method is that of the model asked for.
     by_method = {each.method: each for each in reversed(figures)}
     used = {name: each for name, each in by_method.items() if whole and not each.offload}

@@ -13,7 +13,7 @@ from answers.engines import ENGINES
 from answers.evidence import PairFigure
 from answers.learned import learned
 from answers.machines import Computer
-from answers.model import MIB, Memory, ModelFacts, Setting
+from answers.model import Memory, ModelFacts, Setting
 from answers.model_names import quantisation_of
 from answers.names import ModelRef, read_model
 from answers.placement import LoadPlan, fit
@@ -30,7 +30,7 @@ from answers.presets import (
     presets,
 )
 from answers.rounds import YieldCurve
-from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
+from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
 from answers.sized_shapes import shape_named
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
@@ -43,6 +43,10 @@ _WITHIN = (
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
+# The usual quantisations of GGUF files, the largest first, and the only one of some models.
+QUANTISATIONS = ENGINES[LLAMA_CPP].quantisations
+_ONLY = "MXFP4"
+_WORTH_TRYING = 1 / 3  # the chance that a quantisation fits whole
 _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>e?\d[\d.]*[bm](?:-.*)?)$")
 
 
@@ -103,7 +107,8 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
     one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
     if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
         return target, ""
-    largest = _largest(preset, usual, _nameless(computer.load(target.facts, Setting())))
+    load = _nameless(computer.load(target.facts, Setting()))
+    largest = largest_quantisation(load, usual)
     chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
     found = preset_for(preset.key, chosen)
     why = "the largest usual one that fits whole" if largest else "no usual one fits whole"
@@ -111,24 +116,13 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
     return (found and model_of(found)) or target, note
 
 
-@lru_cache(maxsize=1 << 14)
-def _largest(preset: Preset, usual: tuple[str, ...], load: LoadPlan) -> str | None:
-    """The largest of these quantisations of a model that the plan's devices hold whole."""
-    free = sum(memory.free_mib for memory in load.devices)
-    for name in usual:
-        other = preset_for(preset.key, name)
-        model = model_of(other) if other else None
-        if model is None or model.facts.model_bytes / MIB > free:
-            continue
-        if fit(replace(load, target=model.facts)).extent == "yes":
-            return name
-    return None
-
-
 def _nameless(load: LoadPlan) -> LoadPlan:
     """The plan without the names of memories, which is equal for all machines of equal memory."""
-    devices = tuple(Memory(name="", free_mib=each.free_mib) for each in load.devices)
-    return replace(load, devices=devices, host=Memory(name="", free_mib=load.host.free_mib))
+    host, *devices = (
+        Memory(name="", free_mib=each.free_mib, free_error_mib=each.free_error_mib)
+        for each in (load.host, *load.devices)
+    )
+    return replace(load, devices=tuple(devices), host=host)
 
 
 def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
@@ -138,12 +132,33 @@ def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
 
 
+@lru_cache(maxsize=1 << 14)
+def largest_quantisation(
+    load: LoadPlan, usual: tuple[str, ...] = QUANTISATIONS, *, certain: bool = False
+) -> str | None:
+    """The largest usual quantisation in which this plan's target fits whole, or `None`.
+
+    Without `certain`, it may fit only if other programs are closed.
+    """
+    listed = preset_for(load.target.name)
+    own = listed is not None and listed.quantisation == _ONLY
+    for name in (_ONLY,) if own else usual:
+        preset = preset_for(load.target.name, name)
+        model = model_of(preset) if preset else None
+        if model is not None:
+            found = fit(replace(load, target=model.facts))
+            if found.fits_whole and (found.sure if certain else found.chance >= _WORTH_TRYING):
+                return name
+    return None
+
+
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
     """A preset's shape and sizes from the tables; `None` if they lack the model."""
     shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
-    size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
+    listed = preset.size_mb * _MB if preset.size_mb is not None else None
+    size = file_bytes or listed or stated_bytes(preset.model, preset.quantisation)
     facts = facts_of(shape, quantisation_of(preset.quantisation), with_head=preset.method == HEAD)
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
     facts = replace(facts, name=preset.key, layers=tuple(kept))

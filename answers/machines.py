@@ -19,7 +19,15 @@ from answers.names import (
     read_machine,
     size_in,
 )
-from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
+from answers.placement import (
+    FREE_ERROR_MIB,
+    SHARED_SHARE,
+    SHARING,
+    SYSTEM_MIB,
+    Draft,
+    LoadPlan,
+    free_of,
+)
 from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
 from estimates.roofline import devices, normalised
 
@@ -107,11 +115,11 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
     notes: list[str] = []
     named = [read_machine(text) for text in texts]
     if said is not None:
-        named, texts = [*named, said], [*texts, "the question"]
+        named, texts = [*named, said], [*texts, ""]
     described = zip(texts, named, strict=True)
     cards = [card for text, each in described for card in _cards(text, each, words, notes)]
     if not words.gpus and words.vram:
-        cards = [_card_of_size(words.vram, words)]
+        cards = [_of_size(words.vram, words)]
     own = [card for card in cards if not card.shares]
     shared = [] if own else cards
     ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
@@ -226,11 +234,12 @@ def _cards(
 ) -> Iterator[Memory]:
     """The cards that a text names, each with the size in the text, else its usual size."""
     for card in named.cards:
+        written = text if len(named.cards) == 1 else card.key and card_label(card.key)
         if card.key is None:
-            found = _card_of_size(card.gib or 0, words)
+            size = card.gib or 0
+            found = _card(written, card, size * GIB, words) if written else _of_size(size, words)
         else:
-            written = text if len(named.cards) == 1 else card_label(card.key)
-            found = _known_card(card, words, notes, written)
+            found = _known_card(card, words, notes, written or card_label(card.key))
         yield from [found] * card.count
     missed = [part for part in named.unknown if re.search(r"\d{2}", part)] if named.cards else []
     if (named.cards or (named.processor and not named.unknown)) and not missed:
@@ -279,7 +288,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
     return _card(name, replace(card, gib=gib), (gib or 0) * GIB, words)
 
 
-def _card_of_size(gib: float, words: MachineWords) -> Memory:
+def _of_size(gib: float, words: MachineWords) -> Memory:
     """A card of which only the memory is known."""
     return _card(f"card with {gib:g} GiB", NamedCard(key=None, gib=gib), gib * GIB, words)
 
@@ -302,6 +311,7 @@ def _card(name: str, card: NamedCard, mib: float, words: MachineWords) -> Memory
     return Memory(
         name=name,
         free_mib=free,
+        free_error_mib=FREE_ERROR_MIB if words.free is None else 0.0,
         bandwidth_gb_per_s=words.bandwidth or bandwidth_of(key, card.gib),
         card=key,
         gib=card.gib,

@@ -151,7 +151,7 @@ def setup_of(
         nominal=nominal,
         plain_tps=base,
         base=base,
-        partly=found.extent != "yes",
+        partly=not found.fits_whole,
     )
 
 

@@ -33,7 +33,11 @@ _TEXT = ("name", "match", "source")
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's total and active parameters, in billions, and what else is known of its shape."""
+    """A model's total and active parameters, in billions, and what else is known of its shape.
+
+    `table_b` are further embeddings, such as those of each layer; Gemma's models have them, and one
+    matrix for embedding and output.
+    """
 
     name: str
     parameters_b: float
@@ -42,6 +46,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     embedding: int | None = None
     kv_width: int | None = None
     head_layers: int = 0
+    table_b: float = 0.0
     source: str = ""
     match: str = ""
 
@@ -99,7 +104,7 @@ def _shape(size: Size) -> ShapeRow:
     kv_heads = max(1, kv_width // _HEAD)
     head = kv_width // kv_heads
     heads = max(1, round(queries * embedding / head))
-    parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW
+    parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW or size.table_b > 0
     ends = 1 if tied else 2
     vocabulary = min(_VOCABULARY, int(parameters / (2 * ends * embedding)))
     attention = layers * embedding * 2 * head * (heads + kv_heads)
@@ -117,6 +122,7 @@ def _shape(size: Size) -> ShapeRow:
         vocabulary=vocabulary,
         tied=tied,
         head_layers=size.head_layers,
+        table_weights=int(size.table_b * 1e9),
         error=_TABLE_ERROR if size.match else _NAME_ERROR,
         basis=_basis(size),
     )

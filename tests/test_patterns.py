@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from answers.names import is_placeholder, machine_named
+from answers.names import is_placeholder, read_machine
 from harness.campaign.answer_form import form_of
 from harness.campaign.model import SuitePrompt
 from schemas.posted import BEGIN, UnreadableTextError, from_text
@@ -198,7 +198,7 @@ def test_a_pattern_that_hangs_is_found() -> None:
 def test_a_name_of_40_kb_is_read_at_once(letters: str) -> None:
     began = time.process_time()
 
-    machine_named(letters * (40_000 // len(letters)))
+    read_machine(letters * (40_000 // len(letters)))
     is_placeholder(letters * (40_000 // len(letters)))
 
     assert time.process_time() - began < LIMIT_S

@@ -130,7 +130,7 @@ def _planned(
     setting = replace(question.setting, context=_CONTEXT)
     load = replace(question.load, setting=setting, margin_mib=0.0)
     placed, rig = Placements(load), rig_of(question.computer)
-    if placed.alone.extent == "yes":
+    if placed.alone.fits_whole:
         ample = tuple(replace(memory, free_mib=_AMPLE_MIB) for memory in load.devices)
         load = replace(load, devices=ample)
         placed = Placements(load)

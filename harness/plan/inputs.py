@@ -74,7 +74,7 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
-    if curve is not None and fit(asked.load).extent == "yes":  # a step reads one memory only
+    if curve is not None and fit(asked.load).fits_whole:  # a step reads one memory only
         asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance))

@@ -111,7 +111,7 @@ def test_a_file_is_small_and_its_rows_decode(written: Written) -> None:
         assert row["verdict"] in ("Yes", "Probably", "Try it", "Probably not", "No")
         assert row["way"]
         assert row["look"].startswith("dm-answer--")
-        assert row["fits"] in ("yes", "partly", "no")
+        assert row["fits"] in ("yes", "barely", "partly", "no")
         assert row["fits"] == "no" or row["baseline_tps"] > 0
         assert row["method"] is None or row["method"] in METHODS
         assert (row["people"] is not None) == (row["basis"] in TIERS)
@@ -155,7 +155,7 @@ def test_other_sizes_of_main_memory_are_answered_as_in_the_terminal(written: Wri
         differ += [(name, machine, ram)] if not found.items() <= row.items() else []
 
     assert differ == []
-    assert {row["fits"] for row in written.others.values()} == {"yes", "partly", "no"}
+    assert {row["fits"] for row in written.others.values()} >= {"yes", "partly", "no"}
 
 
 def terminal_row(found: Answer) -> Row:
@@ -255,9 +255,11 @@ def test_a_row_that_fits_has_room_for_all_buffers(written: Written) -> None:
         host = found.found.host.total() + (sum(held) if case.unified else 0)
         free = [each.free_mib for each in (*case.devices, case.host)]
         if row["fits"] == "no":
-            # A GiB is kept free, and weights by name may be 8 % larger.
-            assert any(map(gt, [1.1 * mib + 2048 for mib in (*held, host)], free))
+            assert any(map(gt, [mib + 140 for mib in (*held, host)], free))
         else:
             whole = placement.layers == case.target.placed_layers and not placement.cpu_experts
-            assert all(map(le, (*held, host), free))
-            assert row["fits"] == ("yes" if whole or not case.devices else "partly")
+            # Weights by name may be a third smaller, and 800 MiB more may be free.
+            assert all(map(le, [0.67 * mib - 800 for mib in (*held, host)], free))
+            if row["fits"] == "yes":
+                assert all(map(le, (*held, host), free))
+            assert (row["fits"] == "partly") != (whole or not case.devices)

@@ -99,7 +99,7 @@ class ModelRows:
         """
         usual, others = self.row(machine), machine.others
         extent = usual[_EXTENT]
-        if extent == "partly" or (extent == "yes" and not machine.computer.devices):
+        if extent == "partly" or (extent != "no" and not machine.computer.devices):
             less = (each for each in others if each.ram_gib < machine.ram_gib)
             yield from ((each, self.row(each)) for each in less if not self.fits(each))
         yield machine, usual
