@@ -115,7 +115,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that holds buffers: a device's memory, or main memory.
 
-    If its free size is computed, not measured, up to `free_error_mib` more may be free.
+    A free size that is computed, not measured, may be wrong by `free_error_mib`.
     """
 
     name: str
