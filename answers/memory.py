@@ -32,7 +32,6 @@ Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
 RUNTIME_MIB = 140  # memory that CUDA takes on a card
 _PAD = 256
-_USUAL_MICRO_BATCH = Setting().ubatch
 # Bytes per value: the bytes of a block over its number of values (ggml-common.h).
 KV_TYPE_BYTES = {
     "f32": 4.0,
@@ -75,12 +74,6 @@ def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
     """The bytes of one layer's recurrent state for one sequence, in 32-bit floats."""
     convolution = (d_conv - 1) * (d_inner + 2 * groups * d_state)
     return (convolution + d_state * d_inner) * _F32
-
-
-def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """MiB that some builds reserve in addition: logits and embeddings for a default micro-batch."""
-    rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
-    return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
 
 class BufferSizes(msgspec.Struct, frozen=True, kw_only=True):

@@ -115,9 +115,9 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that holds buffers: a device's memory, or main memory.
 
-    If its free size is computed, not measured, up to `free_error_mib` more may be free. `card` is
-    the device's name in the evidence, `gib` its whole size, and `shares` says that it is a part of
-    main memory.
+    A free size that is computed, not measured, may be wrong by `free_error_mib`. `card` is the
+    device's name in the evidence, `gib` its whole size, and `shares` says that it is a part of main
+    memory.
     """
 
     name: str

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
+from answers.memory import RUNTIME_MIB, Placed, place
 from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
 
 # The memory that llama.cpp's `--fit-target` keeps free on each device.
@@ -80,10 +80,10 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Projection(msgspec.Struct, frozen=True, kw_only=True):
-    """A placement's buffers, the least and the most memory that they may need, and the free memory.
+    """A placement's buffers, and the most and the least memory that they may need.
 
-    All are in MiB, by device and then for the host. It is certain to fit if the `needs` are free,
-    and cannot fit if less than `least` is. In between, it fits if other programs are closed or if
+    `needs`, `least` and `free` are in MiB, by device and then for the host. If the `needs` are
+    free, the plan is certain to fit. If only `least` is, it fits if other programs are closed or
     the estimates are too high.
     """
 
@@ -117,10 +117,8 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     def chance(self) -> float:
         """The chance that it fits: it rises evenly from 0 at `least` to 1 at `needs`."""
         memories = zip(self.least, self.needs, self.free, strict=True)
-        shares = (
-            (free - low) / max(1.0, high - low) for low, high, free in memories if free < high
-        )
-        return max(0.0, min(shares, default=1.0))
+        shares = ((free - low) / max(1.0, high - low) for low, high, free in memories)
+        return max(0.0, min(1.0, *shares))
 
     @property
     def extent(self) -> Extent:
@@ -155,27 +153,6 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
     return [((device, *(Buffers() for _ in range(devices - 1))), host)]
 
 
-def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """The allowance in MiB for errors in the planned memory of a device or the host.
-
-    A plan is certain to fit only if this much more memory is free. The allowance covers errors in
-    weights estimated without a file. If the memory's processor `computes` layers, it also covers
-    the runtime and the logits that some builds reserve. `bench.plan` checks it against public logs.
-    """
-    more = _weights_error_mib(case, buffers)
-    if not computes:
-        return more
-    drafting = case.draft.facts if case.draft else case.target
-    drafts = logits_mib(drafting, case.setting) if buffers.draft_compute else 0.0
-    return more + RUNTIME_MIB + logits_mib(case.target, case.setting) + drafts
-
-
-def _weights_error_mib(case: LoadPlan, buffers: Buffers) -> float:
-    drafting = case.draft.facts if case.draft else case.target
-    own = (case.target.weights_error or 0.0) * buffers.model
-    return own + (drafting.weights_error or 0.0) * buffers.draft_model
-
-
 def merge_placements(
     case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
@@ -190,7 +167,7 @@ def merge_placements(
     # Without devices, the plan still has one entry for them, which needs no memory.
     ranges = [_range(case, *each, exact=exact) for each in zip(devices, case.devices, strict=False)]
     shared = sum(each.total() for each in devices) if case.unified else 0.0
-    least, most = _range(case, host, case.host, exact=exact, computes=placement.layers == 0)
+    least, most = _range(case, host, case.host, exact=exact)
     ranges.append((least + shared, most + shared))
     on_devices = placement.layers == case.target.placed_layers and not placement.cpu_experts
     return Projection(
@@ -204,19 +181,22 @@ def merge_placements(
     )
 
 
-def _range(
-    case: LoadPlan, buffers: Buffers, memory: Memory, *, exact: bool, computes: bool = True
-) -> tuple[float, float]:
-    """The least and the most MiB that these buffers need of a memory's usual free size."""
+def _range(case: LoadPlan, buffers: Buffers, memory: Memory, *, exact: bool) -> tuple[float, float]:
+    """The least and the most MiB that these buffers need of a memory's usual free size.
+
+    The runtime takes some of a device. Weights without a file and free memory are known to within
+    their errors, and at least a margin stays free. `bench.plan` checks it against public logs.
+    """
     total, on_host = buffers.total(), memory is case.host
     if not total:
         return 0.0, 0.0
-    error = 0.0 if exact else _weights_error_mib(case, buffers)
-    more = 0.0 if exact else allowance_mib(case, buffers, computes=computes)
     runtime, margin = (0.0, 0.0) if on_host else (RUNTIME_MIB, case.margin_mib)
+    weights = (case.target.weights_error or 0.0) * buffers.model
+    if case.draft:
+        weights += (case.draft.facts.weights_error or 0.0) * buffers.draft_model
     # The errors of weights and of free memory are independent of each other.
-    least = total + runtime - hypot(error, memory.free_error_mib)
-    return least, total + max(margin, more)
+    error = hypot(0.0 if exact else weights, memory.free_error_mib)
+    return total + runtime - error, total + max(margin, runtime + error)
 
 
 def fit(case: LoadPlan) -> Projection:
