@@ -217,14 +217,15 @@ def _cards(
     text: str, named: NamedMachine, words: MachineWords, notes: list[str]
 ) -> Iterator[Memory]:
     """The cards that a text names, each with the size in the text, else its usual size."""
+    parts = [*named.unknown]
     for card in named.cards:
         if card.key is None:
-            found = _card_of_size(card.gib or 0, words)
+            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
         else:
             written = text if len(named.cards) == 1 else card_label(card.key)
             found = _known_card(card, words, notes, written)
         yield from [found] * card.count
-    missed = [part for part in named.unknown if re.search(r"\d{2}", part)] if named.cards else []
+    missed = [part for part in parts if re.search(r"\d{2}", part)] if named.cards else []
     if (named.cards or (named.processor and not named.unknown)) and not missed:
         return
     text = missed[0] if missed else text
@@ -271,9 +272,10 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
     return _card(name, replace(card, gib=gib), (gib or 0) * GIB, words)
 
 
-def _card_of_size(gib: float, words: MachineWords) -> Memory:
-    """A card of which only the memory is known."""
-    return _card(f"card with {gib:g} GiB", NamedCard(key=None, gib=gib), gib * GIB, words)
+def _card_of_size(gib: float, words: MachineWords, called: str | None = None) -> Memory:
+    """A card of which only the memory is known, under the name that the table does not have."""
+    name = f"{called} {gib:g} GB" if called else f"card with {gib:g} GiB"
+    return _card(name, NamedCard(key=None, gib=gib), gib * GIB, words)
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:

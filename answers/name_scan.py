@@ -191,7 +191,9 @@ def plain_text(text: str) -> str:
 
 def address_in(text: str) -> str | None:
     """The address of a model in a text, `owner/name:tag`, as the hub and Ollama write it."""
-    for found in re.finditer(r"(?:[\w.-]+/){1,3}[\w.-]+(?::[\w.-]+)?", text, re.ASCII):
+    for found in re.finditer(  # bounded, for any length of text
+        r"(?:[\w.-]{1,96}/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?", text, re.ASCII
+    ):
         name = found[0].lower().split("/")[-1]
         if _FAMILY.match(name) or re.search(r"(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])", name):
             return found[0]

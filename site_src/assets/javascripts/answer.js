@@ -1,8 +1,9 @@
 // Look up the answer to "does it help me?" in `assets/answers/`, where Python has answered every
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
-import { machineFor, modelFor } from "./listed.js";
+
 import { el, read } from "./dom.js";
+import { machineFor, modelFor } from "./listed.js";
 import { readModel, read as readNames } from "./names.js";
 import { rate, times } from "./say.js";
 

@@ -90,7 +90,7 @@ export const readModel = (table, text) => {
 
 // ---- machines -----------------------------------------------------------------------------------
 const takeHub = (rules, text) => {
-  for (const [found] of text.matchAll(/(?:[\w.-]+\/){1,3}[\w.-]+(?::[\w.-]+)?/g)) {
+  for (const [found] of text.matchAll(/(?:[\w.-]{1,96}\/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?/g)) {
     const name = found.toLowerCase().split("/").at(-1);
     if (rules.family.test(name) || /(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])/.test(name)) return found;
   }
@@ -294,8 +294,11 @@ const machineOf = (table, text, seen, sentence) => {
     has(rules.no_gpu, plain) || (has(rules.processor_word, plain) && !has(rules.graphics, plain));
   const processor = seen.processor ?? (cpu ? "cpu" : null);
   const bare = !cards.length && alone.length && !has(rules.mac, plain);
-  if (bare && (unknown.length || !seen.processor))
+  if (bare && (unknown.length || !seen.processor)) {
     cards = [{ key: null, count: seen.pending || 1, gib: Math.max(...alone) }];
+    const strange = sentence ? "" : [...seen.left].map((at) => seen.tokens[at]).join(" ");
+    if (!unknown.length && /[a-z]{3}/.test(strange)) unknown.push(strange);
+  }
   if (!cards.length && !unknown.length) cards = builtIn(table, seen.processor, ram);
   if (!cards.length && !unknown.length && !processor && !ram && !sentence) {
     if (!whole(rules.number_alone, plain)) return text.trim() ? nothing : { ...nothing, unknown };
