@@ -119,7 +119,7 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
     described = zip(texts, named, strict=True)
     cards = [card for text, each in described for card in _cards(text, each, words, notes)]
     if not words.gpus and words.vram:
-        cards = [_of_size(words.vram, words)]
+        cards = [_card_of_size(words.vram, words)]
     own = [card for card in cards if not card.shares]
     shared = [] if own else cards
     ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
@@ -233,15 +233,15 @@ def _cards(
     text: str, named: NamedMachine, words: MachineWords, notes: list[str]
 ) -> Iterator[Memory]:
     """The cards that a text names, each with the size in the text, else its usual size."""
+    parts = [*named.unknown]
     for card in named.cards:
-        written = text if len(named.cards) == 1 else card.key and card_label(card.key)
         if card.key is None:
-            size = card.gib or 0
-            found = _card(written, card, size * GIB, words) if written else _of_size(size, words)
+            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
         else:
-            found = _known_card(card, words, notes, written or card_label(card.key))
+            written = text if text and len(named.cards) == 1 else card_label(card.key)
+            found = _known_card(card, words, notes, written)
         yield from [found] * card.count
-    missed = [part for part in named.unknown if re.search(r"\d{2}", part)] if named.cards else []
+    missed = [part for part in parts if re.search(r"\d{2}", part)] if named.cards else []
     if (named.cards or (named.processor and not named.unknown)) and not missed:
         return
     text = missed[0] if missed else text
@@ -288,9 +288,10 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
     return _card(name, replace(card, gib=gib), (gib or 0) * GIB, words)
 
 
-def _of_size(gib: float, words: MachineWords) -> Memory:
-    """A card of which only the memory is known."""
-    return _card(f"card with {gib:g} GiB", NamedCard(key=None, gib=gib), gib * GIB, words)
+def _card_of_size(gib: float, words: MachineWords, called: str | None = None) -> Memory:
+    """A card of which only the memory is known, under the name that the table does not have."""
+    name = f"{called} {gib:g} GB" if called else f"card with {gib:g} GiB"
+    return _card(name, NamedCard(key=None, gib=gib), gib * GIB, words)
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:

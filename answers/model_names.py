@@ -21,7 +21,7 @@ WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
 _FLOATS = frozenset(("F32", "F16", "BF16"))
 # "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
-_BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
+BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
 # Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
@@ -32,7 +32,7 @@ TAGS = "|".join(
 _SAME_MODEL = re.compile(TAGS)
 _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 # A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
-_GENERATION = re.compile(
+GENERATION = re.compile(
     rf"(?<![a-z])(?:meta-)?({'|'.join(sorted(MODEL_GENERATIONS, key=len, reverse=True))})"
     r"-?v?(\d)(?:(?:\.?(\d)|-(\d)(?=-))?(?=n?-|n?$))"
 )
@@ -61,11 +61,11 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
     if "NOT_STATED" in plain:
         return None
     for pattern, bits in patterns():
-        if bits.name in _FLOATS and (found := _BITS.search(plain)):
+        if bits.name in _FLOATS and (found := BITS.search(plain)):
             return _of_bits(found[1]), text[found.start() : found.end()]
         if found := pattern.search(plain):
             return bits, text[found.start() : found.end()]
-    found = _BITS.search(plain)
+    found = BITS.search(plain)
     return (_of_bits(found[1]), text[found.start() : found.end()]) if found else None
 
 
@@ -122,10 +122,10 @@ def model_key(label: str) -> str:
         bare = bare.replace(found[1], " ")
     slug = "-".join(re.findall(r"[a-z0-9./]+", re.sub(r"\.(?=gguf\b|i1\b|\s|$)", " ", bare)))
     slug = re.sub(rf"^{_HUB}?[\w.-]+/(?=[^/]+$)", "", MODEL_SLUGS.get(slug, slug))
-    slug = _GENERATION.sub(_numbered, slug)
+    slug = GENERATION.sub(_numbered, slug)
     slug = "-".join(re.findall(r"[a-z0-9.]+", model_name(slug).lower()))
     slug = "-".join(word for word in slug.split("-") if not _SAME_MODEL.fullmatch(word))
-    slug = _GENERATION.sub(_numbered, slug)
+    slug = GENERATION.sub(_numbered, slug)
     return MODEL_SLUGS.get(slug, slug)
 
 

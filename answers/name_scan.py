@@ -18,12 +18,9 @@ _STEPS = {
     name: [(re.compile(text, re.ASCII), re.sub(r"\$(\d)", r"\\\1", to)) for text, to in steps]
     for name, steps in TABLE.steps.items()
 }
-_FAMILY = re.compile(rf"(?:{TABLE.families})(?:v?\d[\d.x]*)?(?:n|vl)?", re.ASCII)
 _LONGEST = 200
 _LONGEST_KEY = 8  # tokens
 _TOKEN = re.compile(r"#\d+|[@+/(]|[a-z0-9.]+")
-_COUNT = re.compile(r"\d{1,2}x|x\d{1,2}")
-_PARAMETERS = re.compile(r"\d+(?:\.\d+)?b|\d+x\d+b")
 _STOPS = frozenset(
     ["on", "with", "at", "for", "using", "via", "in", "by", "from", "to", "vs", "running"]
 )
@@ -145,7 +142,7 @@ class Scan:
         """A token that is no name: a count, a size without a unit, or an unknown word."""
         token, last = self.tokens[at], self.spots[-1] if self.spots else None
         bare = last is not None and last.end == at and last.gib is None
-        if _COUNT.fullmatch(token):
+        if FOUND["count"].fullmatch(token):
             if token[-1] == "x":
                 self.pending = int(token[:-1])
             elif last is not None:
@@ -162,7 +159,7 @@ class Scan:
         if self.model or not self.sentence:
             return False
         token = self.tokens[at]
-        return bool(_FAMILY.fullmatch(token) or _PARAMETERS.fullmatch(token))
+        return bool(FOUND["family"].fullmatch(token) or FOUND["parameters"].fullmatch(token))
 
     def _take_model(self, at: int) -> int:
         """Take a model's name that begins at a token; unknown words before it belong to it."""
@@ -177,9 +174,9 @@ class Scan:
 
     def _ends_model(self, at: int) -> bool:
         token, (kind, _, _) = self.tokens[at], self._longest(at)
-        if token[0] in "#@+(" or token in _STOPS or _COUNT.fullmatch(token):
+        if token[0] in "#@+(" or FOUND["stop"].fullmatch(token):
             return True
-        sized = at + 1 < len(self.tokens) and _PARAMETERS.fullmatch(self.tokens[at + 1])
+        sized = at + 1 < len(self.tokens) and FOUND["parameters"].fullmatch(self.tokens[at + 1])
         return kind in ("c", "e", "k") or (kind in ("t", "#") and not sized)
 
 
@@ -191,9 +188,11 @@ def plain_text(text: str) -> str:
 
 def address_in(text: str) -> str | None:
     """The address of a model in a text, `owner/name:tag`, as the hub and Ollama write it."""
-    for found in re.finditer(r"(?:[\w.-]+/){1,3}[\w.-]+(?::[\w.-]+)?", text, re.ASCII):
+    for found in re.finditer(  # bounded, for any length of text
+        r"(?:[\w.-]{1,96}/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?", text, re.ASCII
+    ):
         name = found[0].lower().split("/")[-1]
-        if _FAMILY.match(name) or re.search(r"(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])", name):
+        if FOUND["family"].match(name) or re.search(r"(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])", name):
             return found[0]
     return None
 

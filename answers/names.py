@@ -177,6 +177,8 @@ def _machine(scan: Scan) -> NamedMachine:
     a_mac = FOUND["mac"].search(plain)
     if not cards and alone and not a_mac and (unknown or not scan.processor):
         cards = [NamedCard(key=None, count=scan.pending or 1, gib=max(alone))]
+        strange = "" if scan.sentence else " ".join(scan.tokens[at] for at in scan.left)
+        unknown = unknown or ([strange] if re.search("[a-z]{3}", strange) else [])
     if not cards and not unknown:
         cards = _built_in(scan.processor or "", ram)
     if not (cards or unknown or processor or ram or scan.sentence):

@@ -11,7 +11,7 @@ from functools import cache
 
 import msgspec
 
-from answers.model_names import TAGS, patterns
+from answers.model_names import BITS, GENERATION, TAGS, patterns
 from estimates.roofline import devices
 from schemas.vocabulary import MODEL_GENERATIONS, MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
@@ -63,8 +63,6 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     steps: Mapping[str, tuple[tuple[str, str], ...]]
     patterns: Mapping[str, str]
     printed: Mapping[str, str]
-    families: str
-    tags: str
     generations: Mapping[str, str]
     slugs: Mapping[str, str]
     names: Mapping[str, str]
@@ -79,7 +77,6 @@ def squeezed(name: str) -> str:
 def names_table() -> NamesTable:
     """The table, compiled once."""
     words = {kind: _SOURCE[kind] for kind in ("engines", "tasks", "makers", "counts")}
-    models = _SOURCE["models"]
     return NamesTable(
         cards=tuple(_cards()),
         keys={
@@ -93,15 +90,24 @@ def names_table() -> NamesTable:
         },
         variants={maker: tuple(text.split()) for maker, text in _SOURCE["variants"].items()},
         steps=msgspec.convert(_SOURCE["steps"], dict[str, tuple[tuple[str, str], ...]]),
-        patterns=_SOURCE["patterns"],
+        patterns={**_SOURCE["patterns"], **_model_patterns()},
         printed=_SOURCE["printed"],
-        families="|".join(sorted(models["families"].split(), key=len, reverse=True)),
-        tags=TAGS,
         generations=MODEL_GENERATIONS,
         slugs=MODEL_SLUGS,
         names={key: name.lower() for key, name in MODEL_NAMES.items() if key != name.lower()},
         quantisations=tuple((bits.name, pattern.pattern) for pattern, bits in patterns()),
     )
+
+
+def _model_patterns() -> dict[str, str]:
+    """The patterns of models' names, which are made of lists of words."""
+    families = "|".join(sorted(_SOURCE["models"]["families"].split(), key=len, reverse=True))
+    return {
+        "family": rf"(?:{families})(?:v?\d[\d.x]*)?(?:n|vl)?",
+        "tag": TAGS,
+        "bits": BITS.pattern,
+        "generation": GENERATION.pattern,
+    }
 
 
 def _meaning(words: Mapping[str, str]) -> dict[str, str]:

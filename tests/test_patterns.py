@@ -32,7 +32,11 @@ LIMIT_S, _BLINK_S = 1.0, 0.3
 _TICK_S = 1e-5  # below, a clock says little
 _CUBIC, _ERROR = 3.0, 0.3  # powers
 # Searched in the first 200 letters of a name only.
-SHORT = {"answers.names._FOUND": (200,), "estimates.gpu_names._NO_CARD": (200,)}
+SHORT = {
+    "answers.name_scan.FOUND": (200,),
+    "answers.name_scan._STEPS": (200,),
+    "estimates.gpu_names._NO_CARD": (200,),
+}
 # Modules that import packages of other machines; they compile no pattern.
 _ELSEWHERE = ("harness.mlx.model", "harness.mlx.session", "tools.mlx", "tools.vllm")
 _PAIR, SHARES = 2, 4

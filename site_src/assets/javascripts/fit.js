@@ -3,8 +3,8 @@
 // the model does not fit.
 
 import { load, machineName } from "./answer.js";
-import { machineFor } from "./listed.js";
 import { el, read, remember, restore } from "./dom.js";
+import { machineFor } from "./listed.js";
 import { readMachine } from "./names.js";
 import { number } from "./say.js";
 

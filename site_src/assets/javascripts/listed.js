@@ -111,17 +111,18 @@ export const modelFor = (data, { slug, parameters_b, written }) => {
   };
 };
 
-// The parts of a question that were understood, each as it is printed and as it may be typed.
+// The parts of a question that were understood, with what they are called. The answers of the page
+// are for usual weights and a context of 4,096 tokens; other parts are for the terminal.
 export const partsOf = ({ typed, found, named }) => {
   const { machine, model, engine, context_tokens: context, unknown } = typed;
   const spare = (unknown.length ? unknown : machine.unknown).join(" ");
   return [
     [found.machine?.label, "Machine"],
-    [machine.ram_gib && `${machine.ram_gib} GB RAM`, "Main memory"],
     [named.model?.label, "Model"],
-    [model?.quantisation, "Weights"],
-    [context && `${context} tokens`, "Context"],
-    [engine, "Engine"],
+    [model?.quantisation, "Weights, for the terminal"],
+    [context && `${context} tokens`, "Context, for the terminal"],
+    [engine, "Engine, for the terminal"],
+    [machine.ram_gib && `${machine.ram_gib} GB RAM`, "For the terminal"],
     [spare, "Not understood"],
   ].filter(([text]) => text);
 };
