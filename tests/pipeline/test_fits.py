@@ -41,7 +41,9 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
     target = model_named(f"{asked['model']}:{asked['quantisation']}")
     assert target is not None
     head, recurrent = asked["draft"] == "head", target.facts.recurrent
-    preset = usual_draft(target) if asked["draft"] == "model" else None
+    usual = model_named(asked["model"])
+    assert usual is not None
+    preset = usual_draft(usual) if asked["draft"] == "model" else None
     small = model_named(preset.name) if preset else None
     return LoadPlan(
         target=target.facts,
