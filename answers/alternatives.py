@@ -6,6 +6,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from answers.answer import Answer, notes_of, setup_for
+from answers.catalog import QUANTISATIONS
 from answers.choices import NO_DRAFT, PlannedModel, PlanOption
 from answers.estimate import Setup, predicted
 from answers.model import ModelFacts
@@ -22,8 +23,6 @@ _MIXTURE_QUANTISATION = "Q4_K_M"
 # Only dense models of at least this size get a mixture of experts as an alternative.
 _LARGE_MODEL_BYTES = 6e9
 _MUCH_SMALLER = 0.5
-_LARGER = ("Q8_0", "Q6_K", "Q5_K_M")
-_SMALLER = ("Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M", "Q2_K")
 _LEAST_GROWTH = 1.1
 
 
@@ -75,23 +74,23 @@ def _other_cache(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculati
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The largest other quantisation that fits: larger if `alone` fits, smaller otherwise.
+    """The largest other quantisation that is certain to fit: larger if `alone` is, else smaller.
 
     A larger quantisation must not move layers of the target off the devices.
     """
     facts = alone.case.target
-    shape = shape_of(facts.name)
+    shape = alone.target.shape
     if shape is None:
         return
-    for name in _LARGER if alone.fits else _SMALLER:
+    for name in QUANTISATIONS:
         other = facts_of(shape, quantisation_of(name), with_head=bool(facts.draft_layers))
         larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
-        if larger != alone.fits:
+        if larger != alone.found.sure:
             continue
         parts = (NO_DRAFT, f"weights in {name}")
         choice = _other_target(alone, parts, other, f"{shape.name}-{name}", setup)
-        least = alone.found.placement.layers if alone.fits else 0
-        if choice.fits and choice.found.placement.layers >= least:
+        least = alone.found.placement.layers if alone.found.sure else 0
+        if choice.found.sure and choice.found.placement.layers >= least:
             yield choice
             return
 

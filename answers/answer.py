@@ -22,11 +22,12 @@ from answers.engine_commands import ServeLine
 from answers.estimate import Setup, plain_here
 from answers.evidence import ALL_TASKS, PairFigure, of_task
 from answers.kin import pairs_here, rig_of, speed_of
-from answers.kinds import LLAMA_CPP
+from answers.kinds import engine_kind
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.speed import SpeedEstimate
+from schemas.rig import LLAMA_CPP
 
 _ABOUT_AS_FAST = 0.97
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
@@ -38,9 +39,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
-    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `engine` is the
-    kind of engine. `curve` has the model's step times on this machine, measured for steps over
-    1, 2, … tokens.
+    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
+    model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
+    of `answers.engines.ENGINES`.
     """
 
     name: str
@@ -53,8 +54,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     named: Way | None = None
     alone: bool = False
     task: str | None = None
-    quantisation: str | None = None
     engine: str = LLAMA_CPP
+    quantisation: str | None = None
     layers: int | None = None
     cpu_experts: int | None = None
     notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
@@ -128,7 +129,6 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     speed, fixed = speed_of(question.computer), _fixed(question)
     placed = placed or Placements(question.load, fixed)
     alone = without_speculation(question.load, question.target, speed, placed.alone)
-    alone = replace(alone, engine=question.engine)
     setup = setup_for(question, alone)
     alone = replace(alone, tps=setup.base)
     options = tuple(option(way, alone, setup, placed) for way in question.ways)
@@ -166,8 +166,8 @@ def setup_for(question: Question, alone: PlanOption) -> Setup:
         machine=speed_of(question.computer),
         base=alone.tps,
         placement=alone.found.placement,
-        whole=alone.found.extent == "yes",
-        engine=question.engine,
+        whole=alone.found.fits_whole,
+        engine=engine_kind(question.engine),
         counts=_fixed(question) is None and question.setting.context <= _SHORT_CONTEXT,
         quantisation=question.quantisation,
         figures=tuple(figures.values()),

@@ -3,27 +3,34 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec.structs import replace
 
 from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of
+from answers.engines import ENGINES
 from answers.evidence import PairFigure
-from answers.model import ModelFacts
-from answers.model_names import model_key, quantisation_of
+from answers.machines import Computer
+from answers.model import Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
+from answers.names import ModelRef, read_model
+from answers.placement import LoadPlan, fit
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
     Preset,
     PresetPair,
-    default_draft,
+    draft_of,
     pairs,
-    preset_named,
+    preset_called,
+    preset_for,
+    preset_of,
     presets,
 )
-from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
-from answers.sized_shapes import estimate_note, shape_named
+from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
+from answers.sized_shapes import shape_named
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
@@ -34,40 +41,113 @@ _WITHIN = (
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
-_FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
+# The usual quantisations of GGUF files, the largest first, and the only one of some models.
+QUANTISATIONS = ENGINES[LLAMA_CPP].quantisations
+_ONLY = "MXFP4"
+_WORTH_TRYING = 1 / 3  # the chance that a quantisation fits whole
+_FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>e?\d[\d.]*[bm](?:-.*)?)$")
 
 
-def model_by_name(preset: Preset) -> PlannedModel | None:
+@cache
+def model_of(preset: Preset) -> PlannedModel | None:
     """The model of a preset, with its shape from the table; `None` if the table lacks it."""
     facts = (head_facts if preset.head else preset_facts)(preset)
     if facts is None:
         return None
     file = f"{preset.name.replace(':', '-')}.gguf"
-    name = f"-hf {preset.reference}" if preset.repository else file
-    return PlannedModel(facts=facts, path=None, server_name=name, notes=tuple(_basis(facts)))
-
-
-@cache
-def model_named(name: str) -> PlannedModel | None:
-    """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
-    preset = preset_named(name)
-    if preset is not None:
-        return model_by_name(preset)
-    shape = shape_named(name)
-    if shape is None:
-        return None
-    bits = quantisation_of(name) or quantisation_of(DEFAULT_QUANTISATION)
-    facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
+    shape = None if preset.head else shape_named(preset.model)
     return PlannedModel(
-        facts=facts, path=None, server_name=f"{model_key(name)}.gguf", notes=tuple(_basis(facts))
+        facts=facts,
+        path=None,
+        server_name=f"-hf {preset.reference}" if preset.repository else file,
+        notes=tuple(_basis(facts, shape)),
+        preset=preset,
+        shape=shape,
     )
 
 
-def _basis(facts: ModelFacts) -> Iterator[str]:
+def model_named(name: str) -> PlannedModel | None:
+    """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
+    return model_meant(read_model(name))
+
+
+def model_meant(ref: ModelRef) -> PlannedModel | None:
+    """The model that a name means; see `model_named`."""
+    preset = preset_of(ref)
+    if preset is not None:
+        return model_of(preset)
+    shape = shape_named(ref.written)
+    if shape is None:
+        return None
+    bits = quantisation_of(ref.quantisation or DEFAULT_QUANTISATION)
+    facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
+    return PlannedModel(
+        facts=facts,
+        path=None,
+        server_name=f"{ref.slug}.gguf",
+        notes=tuple(_basis(facts, shape)),
+        shape=shape,
+    )
+
+
+def in_engine(model: PlannedModel, engine: str, name: str) -> PlannedModel:
+    """The model as an engine loads it, which calls it by this `name` unless it is llama.cpp."""
+    return model if engine == model.engine else replace(model, engine=engine, server_name=name)
+
+
+def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[PlannedModel, str]:
+    """The model in the largest usual quantisation that fits whole, and a note of this assumption.
+
+    A file on this disk and a model of only one quantisation are unchanged, without a note; so is
+    any model for llama.cpp on a machine without a card.
+    """
+    preset, usual = target.preset, ENGINES[engine].quantisations
+    one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
+    if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
+        return target, ""
+    load = _nameless(computer.load(target.facts, Setting()))
+    largest = largest_quantisation(load, usual)
+    chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
+    found = preset_for(preset.key, chosen)
+    why = "the largest usual one that fits whole" if largest else "no usual one fits whole"
+    note = f"the quantisation is not stated, so {chosen} is assumed: {why}"
+    return (found and model_of(found)) or target, note
+
+
+def _nameless(load: LoadPlan) -> LoadPlan:
+    """The plan without the names of memories, which is equal for all machines of equal memory."""
+    host, *devices = (
+        Memory(name="", free_mib=each.free_mib, free_error_mib=each.free_error_mib)
+        for each in (load.host, *load.devices)
+    )
+    return replace(load, devices=tuple(devices), host=host)
+
+
+def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
     """The assumptions behind the sizes of a model that is known only by name."""
     if facts.weights_error:
-        basis = estimate_note(facts.name) or _BY_SHAPE.format(name=facts.name)
+        basis = (shape and shape.basis) or _BY_SHAPE.format(name=facts.name)
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
+
+
+@lru_cache(maxsize=1 << 14)
+def largest_quantisation(
+    load: LoadPlan, usual: tuple[str, ...] = QUANTISATIONS, *, certain: bool = False
+) -> str | None:
+    """The largest usual quantisation in which this plan's target fits whole, or `None`.
+
+    Without `certain`, it may fit only if other programs are closed.
+    """
+    listed = preset_for(load.target.name)
+    own = listed is not None and listed.quantisation == _ONLY
+    for name in (_ONLY,) if own else usual:
+        preset = preset_for(load.target.name, name)
+        model = model_of(preset) if preset else None
+        if model is not None:
+            found = fit(replace(load, target=model.facts))
+            if found.fits_whole and (found.sure if certain else found.chance >= _WORTH_TRYING):
+                return name
+    return None
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
@@ -75,10 +155,11 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | 
     shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
-    size = file_bytes or (preset.size_mb * _MB if preset.size_mb is not None else None)
+    listed = preset.size_mb * _MB if preset.size_mb is not None else None
+    size = file_bytes or listed or stated_bytes(preset.model, preset.quantisation)
     facts = facts_of(shape, quantisation_of(preset.quantisation), with_head=preset.method == HEAD)
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
-    facts = replace(facts, name=model_key(preset.model), layers=tuple(kept))
+    facts = replace(facts, name=preset.key, layers=tuple(kept))
     return facts if size is None else scaled(facts, file_bytes=size)
 
 
@@ -101,26 +182,25 @@ def head_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | No
 
 
 def ways_of(
-    name: str,
     target: PlannedModel,
     found: Iterable[PairFigure],
-    find: Callable[[str], PlannedModel | None],
+    find: Callable[[Preset], PlannedModel | None] = model_of,
     *,
     depth: int | None = None,
     acceptance: float | None = None,
 ) -> tuple[Way, ...]:
     """All ways to draft for a target; each combination of method and draft model occurs once.
 
-    `find` returns a draft model by its name. A `depth` or an `acceptance` applies to all ways
+    `find` returns a preset's model. A `depth` or an `acceptance` applies to all ways
     except text methods.
     """
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
-        way_by(methods_by("text")[0]),
-        *([way_by(HEAD)] if target.facts.draft_layers else []),
-        *_drafts(name, target, find),
-        *_measured(name, target, figures, find),
+        *(way_by(method, target) for method in methods_by("text", target.engine)[:1]),
+        *([way_by(HEAD, target)] if target.facts.draft_layers else []),
+        *_drafts(target, find),
+        *_measured(target, figures, find),
     ):
         if way is not None:
             deeper = {each.depth for each in figures if each.method == way.method and each.depth}
@@ -133,7 +213,9 @@ def ways_of(
     return tuple(ways.values())
 
 
-def way_by(method: str, draft: PlannedModel | None = None, called: str = "") -> Way:
+def way_by(
+    method: str, target: PlannedModel, draft: PlannedModel | None = None, called: str = ""
+) -> Way:
     """A way to draft with this method; `called` is the name of the draft model in a command."""
     source = source_of(method)
     if source == "own-head" and draft is not None:
@@ -141,17 +223,16 @@ def way_by(method: str, draft: PlannedModel | None = None, called: str = "") -> 
     return Way(
         source=source,
         method=method,
-        draft=draft,
+        draft=draft and in_engine(draft, target.engine, "DRAFT"),
         name=called,
         depths=(default_depth(method),) if source == "text" else tuple(DEPTHS),
     )
 
 
-def usual_draft(name: str, target: PlannedModel) -> Preset | None:
+def usual_draft(target: PlannedModel) -> Preset | None:
     """The usual draft model for a target, else the model from its family that is nearest to 1B."""
-    known = default_draft(name)
-    shape = shape_of(target.facts.name)
-    return known if known is not None or shape is None else _small_relative(shape)
+    known = target.preset and draft_of(target.preset)
+    return known or (_small_relative(target.shape) if target.shape else None)
 
 
 @cache
@@ -163,7 +244,7 @@ def _small_relative(shape: ShapeRow) -> Preset | None:
         if each.parameters * _MUCH_SMALLER <= shape.parameters
     ]
     nearest = min(small, key=lambda x: abs(math.log(x.parameters / 1e9)), default=None)
-    return preset_named(nearest.name) if nearest else None
+    return preset_for(nearest.name) if nearest else None
 
 
 def family_of(name: str) -> str:
@@ -196,54 +277,48 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
     return PlannedModel(facts=small, path=None, server_name="DRAFT.gguf", notes=(note,))
 
 
-def _drafts(
-    name: str, target: PlannedModel, find: Callable[[str], PlannedModel | None]
-) -> Iterator[Way]:
+def _drafts(target: PlannedModel, find: Callable[[Preset], PlannedModel | None]) -> Iterator[Way]:
     """Ways to draft with the target's usual draft model, and with its heads in separate files.
 
     No draft model is offered for a mixture of experts: 43 of 44 public results with that pairing
     are losses.
     """
-    usual = None if target.facts.mixture else usual_draft(name, target)
-    for draft in (usual, *_heads_of(name)):
-        model = find(draft.name) if draft is not None else None
+    usual = None if target.facts.mixture else usual_draft(target)
+    for draft in (usual, *_heads_of(target)):
+        model = find(draft) if draft is not None else None
         if draft is not None and model is not None:
             method = draft.head or methods_by("model")[0]
-            yield way_by(method, model, draft.name)
+            yield way_by(method, target, model, draft.name)
 
 
-def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | None:
+def listed_drafter(method: str, target: PlannedModel) -> Preset | None:
     """The listed draft file for a target and a method; `None` if no file is listed."""
     if source_of(method) == "model":
-        return usual_draft(name, target)
-    return next((each for each in _heads_of(name) if each.head == method), None)
+        return usual_draft(target)
+    return next((each for each in _heads_of(target) if each.head == method), None)
 
 
 def may_have_head(target: PlannedModel) -> bool:
     """Whether the model has a built-in MTP head, or its family has one in a separate file."""
-    name = target.facts.name
-    shape = shape_named(name)
+    shape, family = target.shape, family_of(target.facts.name)
     relatives = (each for each in presets().values() if each.head == HEAD)
-    family = family_of(name)
     return bool(shape and shape.head_layers) or any(
         family_of(each.name) == family for each in relatives
     )
 
 
-def _heads_of(name: str) -> Iterator[Preset]:
+def _heads_of(target: PlannedModel) -> Iterator[Preset]:
     """The heads in separate files that draft for a model."""
-    preset = preset_named(name)
-    for pair in _pairs_of(preset.model if preset else name):
+    for pair in _pairs_of(target.preset.model) if target.preset else ():
         draft = presets().get(pair.draft)
         if draft is not None and draft.head:
             yield draft
 
 
 def _measured(
-    name: str,
     target: PlannedModel,
     found: Iterable[PairFigure],
-    find: Callable[[str], PlannedModel | None],
+    find: Callable[[Preset], PlannedModel | None],
 ) -> Iterator[Way]:
     """The ways to draft that people measured in this setup, with the draft models they named."""
     for each in found:
@@ -253,12 +328,12 @@ def _measured(
         if entry.draft == "none" or (
             entry.draft == "built-in" and target.facts.draft_layers and not each.draft
         ):
-            yield way_by(each.method)
-        elif (preset := preset_named(each.draft or "")) and (model := find(preset.name)):
-            yield way_by(each.method, model, preset.name)
-        elif source_of(each.method) != "model" and not listed_drafter(each.method, name, target):
+            yield way_by(each.method, target)
+        elif (preset := preset_called(each.draft or "")) and (model := find(preset)):
+            yield way_by(each.method, target, model, preset.name)
+        elif source_of(each.method) != "model" and not listed_drafter(each.method, target):
             # No list has the draft's file, so the answer shows the figure without a command.
-            yield way_by(each.method, assumed_drafter(each.method, target))
+            yield way_by(each.method, target, assumed_drafter(each.method, target))
 
 
 @cache

@@ -8,43 +8,43 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
-from answers.engine_commands import MLX_LM, SGLANG, VLLM, ServeLine, serve_nearest
+from answers.engine_commands import ServeLine, serve_nearest
+from answers.engines import ENGINES
 from answers.estimate import Prediction, Setup, predicted, usual_depth
 from answers.evidence import PairFigure
-from answers.kinds import LLAMA_CPP
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
+from answers.presets import Preset
 from answers.rounds import DraftSource, Speculation
+from answers.shapes import ShapeRow
 from answers.speed import MachineSpeed, SpeedEstimate, plain
-from schemas.rig import LLAMA_CPP as LLAMA_SERVER
+from schemas.rig import LLAMA_CPP
 
 NO_DRAFT = "no draft"
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
-# The engines with commands of their own, by the kind of engine that a question names.
-_SERVERS: Mapping[str, str] = {"vllm": VLLM, "sglang": SGLANG, "mlx": MLX_LM}
 
 
 class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
 
     The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
-    downloads.
+    downloads. `preset` and `shape` are the model's rows in the tables, if they have the model.
+    `engine` is the id of the engine that loads it.
     """
 
     facts: ModelFacts
     path: Path | None
     server_name: str
     notes: tuple[str, ...] = ()
+    preset: Preset | None = None
+    shape: ShapeRow | None = None
+    engine: str = LLAMA_CPP
 
     @property
     def is_here(self) -> bool:
         """Whether a server can load the model by its name, from this disk or from the hub."""
-        return self.path is not None or self.server_name.startswith("-hf ")
-
-    @property
-    def hub_name(self) -> str:
-        """The model's name for an engine that loads repositories: without a quantisation."""
-        return self.server_name.removeprefix("-hf ").partition(":")[0]
+        of_other = self.engine != LLAMA_CPP and "/" in self.server_name
+        return self.path is not None or of_other or self.server_name.startswith("-hf ")
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     `parts` names the option: "no draft" or its way of drafting, then what else it changes.
     `figures` is the map's figure of this method at this place, if it pulls the estimate; `tried`
     counts the people who tried the method with this model on this card, and on any; if nobody did,
-    those who tried the kind of method. `engine` is the kind of engine that the commands are for.
+    those who tried the kind of method.
     """
 
     parts: tuple[str, ...]
@@ -123,7 +123,6 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     predicted: Prediction | None = None
     figures: PairFigure | None = None
     tried: tuple[int, int, float] = (0, 0, 0.0)
-    engine: str = LLAMA_CPP
 
     @property
     def changes(self) -> str:
@@ -131,26 +130,28 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command(self) -> ServeLine | None:
-        """The line that serves the option; files whose repository is unknown have their names.
+        """The engine's server line that loads the option, with the names of files.
 
-        For an engine that lacks the method, the line is llama-server's.
+        For an engine that lacks the method, it is llama-server's.
         """
-        server = _SERVERS.get(self.engine)
-        method = method_of(self.speculation)
-        if server is not None:
-            line = serve_nearest(server, self.target.hub_name, self._draft_server_name, method)
+        engine = ENGINES[self.target.engine]
+        if engine.server != LLAMA_CPP:
+            extra = engine.load_words(self.case.setting.context, len(self.case.devices))
+            line = self._line(engine.server, extra)
             if line is not None:
                 return line
         extra = load_words(self.case.setting, self.found.placement)
-        if self.draft is not None:
-            extra += ["-ngld", str(self.case.draft_layers)]
-        return serve_nearest(
-            LLAMA_SERVER, self.target.server_name, self._draft_server_name, method, extra
-        )
+        extra += [] if self.draft is None else ["-ngld", str(self.case.draft_layers)]
+        return self._line(LLAMA_CPP, extra)
 
-    @property
-    def _draft_server_name(self) -> str | None:
-        return None if self.draft is None else self.draft.server_name
+    def _line(self, server: str, extra: list[str]) -> ServeLine | None:
+        return serve_nearest(
+            server,
+            self.target.server_name,
+            None if self.draft is None else self.draft.server_name,
+            method_of(self.speculation),
+            extra,
+        )
 
     @property
     def draft_name(self) -> str:

@@ -6,19 +6,32 @@ from answers.engine_commands import default_method
 from answers.model import LayerPlacement, Setting
 from answers.rounds import DraftSource, Speculation
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.method_table import MethodEntry
 
 _DEPTH = 8  # the longest draft of a method that chooses its depth itself
 _USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larger batch
 
 
-def methods_by(source: DraftSource) -> tuple[str, ...]:
-    """The ids of the methods that use this draft source on llama-server, the usual method first."""
+def methods_by(source: DraftSource, engine: str = LLAMA_CPP) -> tuple[str, ...]:
+    """The ids of the methods that use this draft source in an engine, the usual method first."""
     return tuple(
         each.id
         for each in METHODS.values()
-        if each.llama_cpp and each.drafts and not each.instrument and source_of(each.id) == source
+        if each.drafts and not each.instrument and source_of(each.id) == source
+        if _runs(each, engine)
     )
+
+
+def _runs(method: MethodEntry, engine: str) -> bool:
+    if engine == "vllm":
+        return method.vllm is not None and method.vllm.method is not None
+    if engine == "sglang":
+        return method.sglang is not None
+    if engine == "mlx":
+        return method.id == DRAFT_MODEL
+    return method.llama_cpp is not None
 
 
 def source_of(method: str) -> DraftSource:

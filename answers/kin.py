@@ -10,14 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.evidence import PairFigure
-from answers.machines import Computer, without_size
-from answers.names import card_key, size_in
+from answers.machines import Computer
 from answers.rates import is_processor
 from answers.speed import (
     EFFICIENCY,
     MachineSpeed,
 )
-from estimates.roofline import devices, normalised
 
 _APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
 _SAME_SIZE = 0.1  # sizes are printed in whole GB
@@ -86,13 +84,9 @@ def efficiency_of(card: str) -> float:
 def rig_of(computer: Computer) -> Rig:
     """A computer's entry in the evidence: the names and number of its cards, or its processor."""
     if not computer.devices:
-        return Rig(card=normalised(computer.processor or ""), on_cpu=True)
-    called = (memory.name for memory in computer.devices)
-    counts = Counter(card_key(name) or normalised(without_size(name)) for name in called)
-    sizes = [
-        size_in(memory.name) or devices().memory_gib.get(card_key(memory.name) or "")
-        for memory in computer.devices
-    ]
+        return Rig(card=computer.host.card, on_cpu=True)
+    counts = Counter(memory.card for memory in computer.devices)
+    sizes = [memory.gib for memory in computer.devices]
     return Rig(
         card=" + ".join(sorted(counts)),
         cards=sum(counts.values()) * computer.machines,

@@ -11,24 +11,27 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
+from answers.engines import implied_engine
 from answers.evidence import PairFigure, by_model
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import Setting
 from answers.model_names import model_key
-from answers.names import card_label
+from answers.names import ModelRef, card_label, read_model
 from answers.placement import SHARING
-from answers.presets import preset_named, presets
+from answers.presets import presets
 from answers.rates import Rate, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
 from estimates.roofline import bandwidth_gb_per_s, devices
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary.documents import document
 
 _LISTED = document("listed", "answers")
 PROCESSORS: Mapping[str, Sequence[str]] = _LISTED["processors"]
 COMMON: Sequence[Mapping[str, str]] = _LISTED["common"]
 MEMORY_CLASSES_GIB: Sequence[int] = _LISTED["memory_classes_gib"]
+_ASSUMED_ENGINE = f"the engine is not stated, so {LLAMA_CPP} is assumed"
 _PRINTED = {
     "codellama": "CodeLlama",
     "deepseek": "DeepSeek",
@@ -67,40 +70,70 @@ def question_by_name(
 
     `pairs` (by model) and `rates`, if given, replace the ones that ship with the program.
     """
-    target = catalog.model_named(name)
+    ref = read_model(name)
+    target = catalog.model_meant(ref)
     if target is None:
         return None
+    target, notes = as_asked(ref, target, computer)
     known = learned().rates if rates is None else rates
     computer = with_rates(computer, known, target.facts)
-    return question_about(name, target, computer, pairs=pairs)
+    return question_about(ref, target, computer, pairs=pairs, notes=notes)
+
+
+def as_asked(
+    ref: ModelRef, target: PlannedModel, computer: Computer, engine: str | None = None
+) -> tuple[PlannedModel, tuple[str, ...]]:
+    """The model for the question's engine and in its quantisation, and what had to be assumed.
+
+    The engine is the one given or, for `None`, the one that the model's name implies.
+    """
+    known = engine or implied_engine(ref) or (LLAMA_CPP if target.path else None)
+    notes = () if known else (_ASSUMED_ENGINE,)
+    if ref.quantisation is None:
+        target, note = catalog.fitted(target, computer, known or LLAMA_CPP)
+        notes = tuple(filter(None, (note, *notes)))
+    return catalog.in_engine(target, known or LLAMA_CPP, ref.repository or "MODEL"), notes
 
 
 def question_about(
-    name: str,
+    ref: ModelRef,
     target: PlannedModel,
     computer: Computer,
     *,
     pairs: Mapping[str, Sequence[PairFigure]] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Question:
     """The question about this model on a computer whose bandwidths are known."""
-    preset = preset_named(name)
-    key = model_key(name)
+    asked = without_ways(ref, target, computer, pairs=pairs, notes=notes)
+    return replace(asked, ways=_ways(target, figures_of(asked)))
+
+
+def without_ways(
+    ref: ModelRef,
+    target: PlannedModel,
+    computer: Computer,
+    *,
+    pairs: Mapping[str, Sequence[PairFigure]] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Question:
+    """The question about this model, without the ways to draft for it."""
     known = by_model() if pairs is None else pairs
-    asked = Question(
-        name=name,
-        model=key,
-        pairs=tuple(known.get(key, ())),
+    return Question(
+        name=ref.written,
+        model=ref.slug,
+        pairs=tuple(known.get(ref.slug, ())),
         target=target,
         computer=computer,
         setting=Setting(),
-        quantisation=preset.quantisation if preset else None,
+        engine=target.engine,
+        quantisation=target.preset.quantisation if target.preset else ref.quantisation,
+        notes=notes,
     )
-    return replace(asked, ways=_ways(name, target, figures_of(asked)))
 
 
 @lru_cache(maxsize=256)
-def _ways(name: str, target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, ...]:
-    return catalog.ways_of(name, target, figures, catalog.model_named)
+def _ways(target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, ...]:
+    return catalog.ways_of(target, figures)
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -162,7 +195,7 @@ def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield model_key(shape.name), shape.name
     for preset in reversed(presets().values()):
         if not preset.head and not preset.pruned_layers:
-            yield model_key(preset.model), preset.name
+            yield preset.key, preset.name
 
 
 def _capital(word: str) -> str:

@@ -11,14 +11,23 @@ from answers.errors import QuestionError
 from answers.model import Memory, ModelFacts, Setting
 from answers.names import (
     NamedCard,
+    NamedMachine,
     card_key,
     card_label,
     is_placeholder,
-    machine_named,
     nearest_cards,
+    read_machine,
     size_in,
 )
-from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
+from answers.placement import (
+    FREE_ERROR_MIB,
+    SHARED_SHARE,
+    SHARING,
+    SYSTEM_MIB,
+    Draft,
+    LoadPlan,
+    free_of,
+)
 from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
 from estimates.roofline import devices, normalised
 
@@ -29,7 +38,7 @@ _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
-_DEFAULT_RAM_GIB = 32
+DEFAULT_RAM_GIB = 32
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # Graphics units that always use main memory, even if their driver lists memory.
@@ -95,17 +104,23 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
             yield "host", _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S, "--ram-bandwidth")
 
 
-def described_computer(words: MachineWords) -> Computer:
-    """The machine that a description means. Raises `QuestionError` for a card of unknown size."""
+def described_computer(words: MachineWords, said: NamedMachine | None = None) -> Computer:
+    """The machine that a description means, with the parts `said` in the text of a question.
+
+    Raises `QuestionError` for a card of unknown size.
+    """
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
         raise QuestionError("--gpu none means no card; leave out --vram and --free, or name a card")
     notes: list[str] = []
-    named = [machine_named(text) for text in texts]
-    cards = [card for text in texts for card in _cards(text, words, notes)]
+    named = [read_machine(text) for text in texts]
+    if said is not None:
+        named, texts = [*named, said], [*texts, ""]
+    described = zip(texts, named, strict=True)
+    cards = [card for text, each in described for card in _cards(text, each, words, notes)]
     if not words.gpus and words.vram:
-        cards = [_card(f"card with {words.vram:g} GiB", words.vram * GIB, words)]
-    own = [card for card in cards if not shares_memory(card.name)]
+        cards = [_card_of_size(words.vram, words)]
+    own = [card for card in cards if not card.shares]
     shared = [] if own else cards
     ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
     if words.ram not in (None, ram) and not shared:
@@ -114,7 +129,7 @@ def described_computer(words: MachineWords) -> Computer:
         )
     ram = _shared_gib(shared, words, notes) if shared else ram
     if ram is None:
-        ram = _DEFAULT_RAM_GIB
+        ram = DEFAULT_RAM_GIB
         notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
     cores = _CORES.search(words.cpu or "")
     found = computer_of_parts(
@@ -122,12 +137,14 @@ def described_computer(words: MachineWords) -> Computer:
         _host(ram, words),
         words,
         cores=int(cores[1]) if cores else None,
-        unified=[card.name for card in shared],
         processor=words.cpu or next((each.processor for each in named if each.processor), None),
     )
+    if len(own) > 1:
+        notes.append(f"the layers are divided among the {len(own)} cards, without a tensor split")
     if len(shared) > 1:
         notes.append(f"{len(shared)} machines are named, and the plan is for one of them")
-    return replace(found, notes=tuple(notes), machines=max(1, len(shared)))
+    machines = max(1, len(shared))
+    return replace(found, notes=tuple(notes), machines=machines, described=True)
 
 
 def computer_of_parts(
@@ -136,62 +153,55 @@ def computer_of_parts(
     words: MachineWords,
     *,
     cores: int | None,
-    unified: Sequence[str],
     processor: str | None,
 ) -> Computer:
-    """A computer built from cards and main memory; `unified` cards use a part of main memory."""
+    """A computer built from cards and main memory; cards that share it use a part of it."""
+    unified = next((card for card in cards if card.shares), None)
     if unified:
-        cards, host = _sharing(unified[0], host, words)
+        cards, host = _sharing(unified, host, words)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
     return Computer(
-        unified=bool(unified),
+        unified=unified is not None,
         devices=cards,
-        host=host,
+        host=replace(host, card=device_key(processor or "", on_cpu=True)),
         speed=MachineSpeed(
             # Cards are read one after the other.
             device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
             cores=cores,
-            unified=bool(unified),
+            unified=unified is not None,
         ),
         processor=processor,
         described=words.described,
     )
 
 
-def shares_memory(name: str, own_mib: int | None = None) -> bool:
-    """Whether a GPU uses main memory; judged by its name unless its own memory size is given."""
-    key = card_key(name)
-    if own_mib is not None and not _ONE_MEMORY.fullmatch(key or ""):
-        return own_mib < OWN_MEMORY_MIB
-    if key is not None:
-        return key in devices().sharing
-    return SHARING.fullmatch(normalised(without_size(name))) is not None
+def reported_card(name: str, mib: float | None, words: MachineWords) -> Memory:
+    """A card under the name that a driver reports, with its memory or, for `None`, the usual one.
 
-
-def bandwidth_of(name: str) -> float | None:
-    """The bandwidth in GB/s of the card with this name, which may include its memory size.
-
-    `None` if it is unknown.
+    A graphics unit with little memory of its own uses main memory.
     """
-    key = card_key(name) or ""
-    gib = size_in(name)
+    cards = read_machine(name).cards
+    key = cards[0].key if len(cards) == 1 else None
+    stated = cards[0].gib if key else size_in(name)
+    gib = stated or devices().memory_gib.get(key or "")
+    size = mib or (gib or devices().usual_gib.get(key or "") or _ASSUMED_CARD_GIB) * GIB
+    gib = gib or (mib and round(mib / GIB))
+    card = _card(name, NamedCard(key=key, gib=gib), size, words)
+    if mib is None or _ONE_MEMORY.fullmatch(card.card):
+        return card
+    return replace(card, shares=mib < OWN_MEMORY_MIB)
+
+
+def device_key(label: str, *, on_cpu: bool = False) -> str:
+    """A device's name in the evidence: a card's name in the table, else the normalised label."""
+    return (None if on_cpu else card_key(label)) or normalised(_SIZE.sub("", label))
+
+
+def bandwidth_of(key: str, gib: float | None = None) -> float | None:
+    """The bandwidth in GB/s of a card with this name in the table and, if known, this size."""
     slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
     return slower or devices().bandwidth_gb_per_s.get(key)
-
-
-def without_size(name: str) -> str:
-    """A card's name without the memory size that was added to it."""
-    return _SIZE.sub("", name).strip()
-
-
-def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
-    """A card with this much memory; with `None`, the usual amount for such cards."""
-    if mib is None:
-        key = card_key(name) or ""
-        gib = devices().memory_gib.get(key) or devices().usual_gib.get(key)
-        mib = (gib or size_in(name) or _ASSUMED_CARD_GIB) * GIB
-    return _card(name, mib, words)
 
 
 def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
@@ -210,35 +220,42 @@ def _host(gib: float, words: MachineWords) -> Memory:
     return Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
 
 
-def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory, ...], Memory]:
+def _sharing(card: Memory, host: Memory, words: MachineWords) -> tuple[tuple[Memory], Memory]:
     """The device and host memory of a machine whose graphics unit uses main memory."""
-    rate = words.bandwidth or bandwidth_of(name) or host.bandwidth_gb_per_s
+    rate = card.bandwidth_gb_per_s or host.bandwidth_gb_per_s
     most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
     free = min(host.free_mib, most) if words.free is None else words.free
-    card = Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
-    return (card,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
+    device = replace(card, free_mib=free, bandwidth_gb_per_s=rate)
+    return (device,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
 
 
-def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]:
+def _cards(
+    text: str, named: NamedMachine, words: MachineWords, notes: list[str]
+) -> Iterator[Memory]:
     """The cards that a text names, each with the size in the text, else its usual size."""
-    named = machine_named(text)
+    parts = [*named.unknown]
     for card in named.cards:
-        written = text if len(named.cards) == 1 else card_label(card.key)
-        yield from [_known_card(card, words, notes, written)] * card.count
-    missed = [part for part in named.unknown if re.search(r"\d{2}", part)] if named.cards else []
+        if card.key is None:
+            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
+        else:
+            written = text if text and len(named.cards) == 1 else card_label(card.key)
+            found = _known_card(card, words, notes, written)
+        yield from [found] * card.count
+    missed = [part for part in parts if re.search(r"\d{2}", part)] if named.cards else []
     if (named.cards or (named.processor and not named.unknown)) and not missed:
         return
     text = missed[0] if missed else text
     gib = size_in(text) or words.vram
     if _MAC.search(text):
         raise QuestionError(f"{text!r} does not name a chip; add it, as in 'M4 Max 64 GB'")
-    if gib is None and words.free is None and not shares_memory(text):
-        near = f"; nearest: {', '.join(found)}" if (found := nearest_cards(text)) else ""
+    found = _card(text, NamedCard(key=None, gib=size_in(text)), (gib or 0) * GIB, words)
+    if gib is None and words.free is None and not found.shares:
+        near = f"; nearest: {', '.join(cards)}" if (cards := nearest_cards(text)) else ""
         message = f"no card is called {text!r}{near}; give its memory with --vram to plan for it"
         if is_placeholder(text):
             message = f"{text!r} is a driver's placeholder for an unknown card; name the card"
         raise QuestionError(message)
-    yield _card(text, (gib or 0) * GIB, words)
+    yield found
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
@@ -247,10 +264,11 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
     The size is the one in the text, else that of `--vram` (for a card that shares main memory,
     `--ram` comes first), else the size in the table.
     """
-    label, key = card_label(card.key), card.key
+    key = card.key or ""
+    label, in_name = card_label(key), size_in(key)
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram
-    gib = card.gib or stated or devices().memory_gib.get(key) or size_in(key)
+    gib = card.gib or stated or devices().memory_gib.get(key) or in_name
     if card.gib and stated and stated != card.gib:
         option = "--vram" if stated == words.vram else "--ram"
         notes.append(
@@ -266,8 +284,14 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
             f"--gpu {written!r} does not state the memory size; add the size to the name, or set "
             "it with --vram, such as --vram 16"
         )
-    name = f"{label} {gib:g} GB" if gib and size_in(key) is None else label
-    return _card(name, (gib or 0) * GIB, words)
+    name = f"{label} {gib:g} GB" if gib and in_name is None else label
+    return _card(name, replace(card, gib=gib), (gib or 0) * GIB, words)
+
+
+def _card_of_size(gib: float, words: MachineWords, called: str | None = None) -> Memory:
+    """A card of which only the memory is known, under the name that the table does not have."""
+    name = f"{called} {gib:g} GB" if called else f"card with {gib:g} GiB"
+    return _card(name, NamedCard(key=None, gib=gib), gib * GIB, words)
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
@@ -277,15 +301,23 @@ def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) 
             f"{len(cards)} x {cards[0].name}: the plan is for one machine, because these "
             "machines do not share memory"
         )
-    return size_in(cards[0].name) or words.ram or words.vram
+    return cards[0].gib or words.ram or words.vram
 
 
-def _card(name: str, mib: float, words: MachineWords) -> Memory:
+def _card(name: str, card: NamedCard, mib: float, words: MachineWords) -> Memory:
     free = words.free if words.free is not None else free_of(mib)
     if 0 < mib < free:
         raise QuestionError(f"--free {free:,.0f} is more than the {mib:,.0f} MiB of {name}")
-    rate = words.bandwidth or bandwidth_of(name)
-    return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
+    key = card.key or normalised(_SIZE.sub("", name))
+    return Memory(
+        name=name,
+        free_mib=free,
+        free_error_mib=FREE_ERROR_MIB if words.free is None else 0.0,
+        bandwidth_gb_per_s=words.bandwidth or bandwidth_of(key, card.gib),
+        card=key,
+        gib=card.gib,
+        shares=key in devices().sharing if card.key else SHARING.fullmatch(key) is not None,
+    )
 
 
 def _assumed_rate(memory: str, gb_per_s: float, option: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from answers.answer import Answer
 from answers.choices import PlannedModel, PlanOption
 from answers.model import Setting
-from answers.presets import preset_named
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
 
@@ -15,26 +15,27 @@ _NO_DRAFT = "none"
 def measure_words(found: Answer) -> list[str] | None:
     """The arguments, without the program's name, of the `run` command that measures the setting.
 
-    `None` if only the model's name is known, because no run could fetch its file. A run always
+    `None` if only the model's name is known, because no run could fetch its file, and for engines
+    other than llama.cpp, whose servers the user starts. A run always
     measures the target without a draft, too. If no draft is recommended, the run compares the
     target with the most promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:
         best = found.judged
-    sources = [(found.question.name, best.target), (best.draft_name, best.draft)]
-    for name, each in sources:
-        preset = preset_named(name or "")
-        if each is not None and not each.is_here and not (preset and preset.made):
+    if found.question.engine != LLAMA_CPP:
+        return None
+    for each in filter(None, (best.target, best.draft)):
+        if not each.is_here and not (each.preset and each.preset.made):
             return None
     return [*_words(found, best)]
 
 
 def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
     drafts = measured.speculation
-    yield _name(found.question.name, measured.target)
+    yield _name(measured.target)
     if measured.draft is not None:
-        yield _name(measured.draft_name, measured.draft)
+        yield _name(measured.draft)
     yield "--quick"
     yield from ("--method", f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT)
     if found.question.task:
@@ -51,10 +52,9 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
         yield from ("--baseline-gpu-layers", str(most))
 
 
-def _name(name: str, source: PlannedModel) -> str:
+def _name(source: PlannedModel) -> str:
     """A model's name for `run`: a preset, a file, or a repository on the hub."""
-    preset = preset_named(name)
-    return preset.name if preset else source.server_name.removeprefix("-hf ")
+    return source.preset.name if source.preset else source.server_name.removeprefix("-hf ")
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:

@@ -2,9 +2,12 @@
 
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
 `llama-memory-recurrent.cpp` and `llama-context.cpp`. The compute buffers are the largest set of
-tensors that are alive at the same time in a micro-batch. Their sizes are for builds that reserve
-logits only for tokens whose logits are read (`n_outputs_max`). `bench/plan` checks the sizes
-against public logs.
+tensors that are alive at the same time in a micro-batch. Their sizes are for builds since June
+2026, which reserve logits only for tokens whose logits are read (`n_outputs_max`), keep the
+attention mask in 16 bits (ggml-org/llama.cpp#23764), and with a quantised cache reserve an f16 copy
+of one layer's keys and values beside the result of flash attention (#23907:
+`ggml_cuda_flash_attn_ext_get_f16_extra_data` in ggml-cuda/fattn-common.cuh; Metal since #27390).
+`bench/plan` checks the sizes against public logs.
 """
 
 from bisect import bisect_right
@@ -29,7 +32,6 @@ Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
 RUNTIME_MIB = 140  # memory that CUDA takes on a card
 _PAD = 256
-_USUAL_MICRO_BATCH = Setting().ubatch
 # Bytes per value: the bytes of a block over its number of values (ggml-common.h).
 KV_TYPE_BYTES = {
     "f32": 4.0,
@@ -48,6 +50,8 @@ _ROWS_DENSE, _ROWS_MIXTURE, _ROWS_PREDICTION = 3, 5, 2
 _GATE_UP_AND_PRODUCT = 3
 _ROWS_PER_EXPERT = 2
 _ROWS_SCORED = 4
+# Before June 2026: logits and two rows for every token, or masks in 32 and 16 bits and five rows.
+_ROWS_OLD_LOGITS, _ROWS_OLD_MASKS, _OLD_MASKS = 2, 5, 3
 
 
 def kv_mib(layer: Layer, setting: Setting) -> float:
@@ -70,12 +74,6 @@ def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
     """The bytes of one layer's recurrent state for one sequence, in 32-bit floats."""
     convolution = (d_conv - 1) * (d_inner + 2 * groups * d_state)
     return (convolution + d_state * d_inner) * _F32
-
-
-def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """MiB that some builds reserve in addition: logits and embeddings for a default micro-batch."""
-    rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
-    return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
 
 class BufferSizes(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,12 +105,16 @@ def sizes_of(facts: ModelFacts, setting: Setting) -> BufferSizes:
     row = facts.embedding * rows
     output = setting.slots * facts.vocabulary * _F32 / MIB
     masks = _mask_cells(facts, setting) * setting.ubatch * (2 if flash else _F32) / MIB
+    copies = _cache_copies(facts, setting)
 
     def compute(*, prediction: bool) -> float:
+        if setting.before_june_2026:
+            logits = (facts.vocabulary + _ROWS_OLD_LOGITS * facts.embedding) * rows
+            return max(logits, flash * _OLD_MASKS * masks + _ROWS_OLD_MASKS * row)
         widest = _widest_rows(facts, prediction=prediction) * rows
         if not flash:
             return max(widest, _without_flash(facts, setting))
-        return masks + max(widest, output + 2 * row)
+        return masks + copies + max(widest, output + 2 * row)
 
     device_compute = compute(prediction=False)
     return BufferSizes(
@@ -122,7 +124,7 @@ def sizes_of(facts: ModelFacts, setting: Setting) -> BufferSizes:
         # The activations of one micro-batch are copied between the memories. For wide batches, a
         # weight matrix in host memory is, too; a quarter of the largest layer is assumed for it.
         split=row + sums.largest_bytes / 4 / MIB,
-        host_compute=device_compute + row,
+        host_compute=device_compute - copies + row,
         head_compute=compute(prediction=True),
         inputs=masks + (2 if flash else 1) * row,
         inputs_split=masks + (3 if flash else 1) * row,
@@ -139,7 +141,8 @@ def place(
 ) -> Placed:
     """The buffers on each device and in host memory for a model with this placement."""
     sizes = sizes_of(facts, setting)
-    host = Buffers(model=facts.embedding_bytes / MIB, output=sizes.output)
+    in_host = facts.embedding_bytes + facts.table_bytes
+    host = Buffers(model=in_host / MIB, output=sizes.output)
     devices = tuple([Buffers() for _ in placement.share])
     own, start = len(facts.layers), 0
     sequences = setting.slots * (1 + setting.rollback_states)
@@ -193,6 +196,21 @@ def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> in
         if position < total - 1e-9:
             return device
     return len(share) - 1
+
+
+def _cache_copies(facts: ModelFacts, setting: Setting) -> float:
+    """MiB of the f16 copies of one layer's keys and values; 0 for what the cache holds in f16.
+
+    They are added to the widest point of a layer, which is 1 to 3 % too much in public logs.
+    """
+    if not setting.flash_attention or setting.before_june_2026:
+        return 0.0
+    k, v = (2 * (kind != "f16") for kind in (setting.kv_k, setting.kv_v))
+    layers = (layer for layer, _ in sums_of(facts).caches)
+    return (
+        max((cells(setting, x.window) * (x.k_width * k + x.v_width * v) for x in layers), default=0)
+        / MIB
+    )
 
 
 def _mask_cells(facts: ModelFacts, setting: Setting) -> int:

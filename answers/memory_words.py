@@ -1,11 +1,13 @@
 """Write an answer's sentences about memory: what fits, what is missing, the longest context."""
 
 from answers.answer import Answer
+from answers.catalog import largest_quantisation
 from answers.choices import PlanOption
+from answers.engines import ENGINES
 from schemas.vocabulary import say
 
 _GIB = 1024
-_USUAL_CONTEXT = 4096
+_USUAL_CONTEXT, _USEFUL_CONTEXT = 4096, 2048
 
 
 def fits(found: Answer) -> str:
@@ -15,16 +17,29 @@ def fits(found: Answer) -> str:
     if not asked.fits:
         shorter = "a shorter context, " if case.setting.context > _USUAL_CONTEXT else ""
         return f"Use {shorter}a smaller quantisation or another model."
+    fits = "Fits" if asked.found.sure else "Barely fits"
     if not case.devices or not placement.layers:
-        need, free = asked.found.host_needs, case.host.free_mib
-        text = f"Fits in main memory: {_gib(need)} of {_gib(free)} GiB"
+        need, free = asked.found.needs[-1], case.host.free_mib
+        text = f"{fits} in main memory: {_gib(need)} of {_gib(free)} GiB"
     else:
         need = sum(each.total() for each in asked.found.devices)
         free = sum(each.free_mib for each in case.devices)
-        partly = " partly" if asked.found.extent == "partly" else ""
+        partly = "" if asked.found.whole else " partly"
         several = f" of {len(case.devices)} cards" if len(case.devices) > 1 else ""
-        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB{several}"
-    return f"{text}; {_context(found)}."
+        text = f"{fits}{partly}: {_gib(need)} of {_gib(free)} GiB{several}"
+    if asked.found.sure:
+        return f"{text}; {_context(found)}."
+    return f"{text}, so close the browser and other programs{_for_sure(found)}."
+
+
+def _for_sure(found: Answer) -> str:
+    """A clause on the setting that is certain to fit; empty if no listed setting is."""
+    context = found.context_max or 0
+    if context >= _USEFUL_CONTEXT:
+        return f"; up to {say.count(context, 'token')} of context are certain to fit"
+    usual = ENGINES[found.question.engine].quantisations
+    smaller = largest_quantisation(found.alone.case, usual, certain=True)
+    return f"; {smaller} is certain to fit" if smaller else ""
 
 
 def _context(found: Answer) -> str:
@@ -39,15 +54,11 @@ def _context(found: Answer) -> str:
 def missing(asked: PlanOption) -> str:
     """A clause on the last memory that is too small: GiB free and needed; empty if all suffice."""
     case, found = asked.case, asked.found
-    # Without devices, the plan still has one entry for them, which needs no memory.
-    needs = [
-        *((x.name, x.free_mib, need) for x, need in zip(case.devices, found.devices_need)),  # noqa: B905
-        ("main memory", case.host.free_mib, found.host_needs),
-    ]
+    names = (*(memory.name for memory in case.devices), "main memory")
     short = [
-        f"{name} has {_gib(free)} GiB free, but {_gib(need)} GiB is needed"
-        for name, free, need in needs
-        if need > free
+        f"{name} has {_gib(free)} GiB free, but {_gib(least)} GiB is needed"
+        for name, free, least in zip(names, found.free, found.least, strict=True)
+        if least > free
     ]
     return f": {short[-1]}" if short else ""
 

@@ -32,8 +32,9 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     `layers` are the layers that every token passes. `draft_layers` are the layers of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
-    embedding and output, which is loaded twice if the output layer is on a device. `weights_error`
-    is the share by which the weights may be larger, or `None` if they are a guess.
+    embedding and output, which is loaded twice if the output layer is on a device. `table_bytes`
+    are further embeddings, such as those of each layer, which stay in host memory.
+    `weights_error` is the share by which the weights may be larger, or `None` if they are a guess.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     expert_feed_forward: int = 0
     embedding_bytes: float = 0.0
     output_bytes: float = 0.0
+    table_bytes: float = 0.0
     context_tokens: int | None = None
     architecture: str | None = None
     tied: bool = False
@@ -86,7 +88,13 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def model_bytes(self) -> float:
         """The size of all weights in the file in bytes, including the token embedding."""
         layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)
-        return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
+        return layers + self.matrix_bytes
+
+    @property
+    def matrix_bytes(self) -> float:
+        """The size in the file of all weights outside the layers."""
+        own = 0.0 if self.tied else self.embedding_bytes
+        return self.output_bytes + own + self.table_bytes
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,14 +109,24 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     flash_attention: bool = True
     whole_window: bool = False
     rollback_states: int = 0  # copies per sequence that undo rejected tokens
+    before_june_2026: bool = False  # a build with larger masks, and logits for every token
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds buffers: a device's memory, or main memory."""
+    """A memory that holds buffers: a device's memory, or main memory.
+
+    A free size that is computed, not measured, may be wrong by `free_error_mib`. `card` is the
+    device's name in the evidence, `gib` its whole size, and `shares` says that it is a part of main
+    memory.
+    """
 
     name: str
     free_mib: float
+    free_error_mib: float = 0.0
     bandwidth_gb_per_s: float | None = None
+    card: str = ""
+    gib: float | None = None
+    shares: bool = False
 
 
 class Buffers(msgspec.Struct, kw_only=True):

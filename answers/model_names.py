@@ -14,24 +14,25 @@ from typing import Any
 import msgspec
 
 from schemas.vocabulary import MODEL_GENERATIONS, MODEL_SLUGS, model_name
+from schemas.vocabulary.documents import document
 
 # Files of one quantisation differ in which tensors get more bits: by 6 % in a public log.
 WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
 _FLOATS = frozenset(("F32", "F16", "BF16"))
 # "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
-_BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<!EXL)\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
+BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
 # Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
 # a release.
-_SAME_MODEL = re.compile(
-    r"instruct|it|chat|hf|gguf|mlx|qat|mtp|unsloth|ud|class|dense|moe|model|exl[23]|imatrix|i1|latest"
-    r"|2[3-9](?:0[1-9]|1[0-2])|0[1-9][0-3]\d|1[0-2][0-3]\d"
+TAGS = "|".join(
+    (*document("spellings")["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d")
 )
+_SAME_MODEL = re.compile(TAGS)
 _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 # A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
-_GENERATION = re.compile(
+GENERATION = re.compile(
     rf"(?<![a-z])(?:meta-)?({'|'.join(sorted(MODEL_GENERATIONS, key=len, reverse=True))})"
     r"-?v?(\d)(?:(?:\.?(\d)|-(\d)(?=-))?(?=n?-|n?$))"
 )
@@ -59,13 +60,23 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
     plain = re.sub(r"[-\s/:]", "_", text.upper())  # replaced by a text of the same length
     if "NOT_STATED" in plain:
         return None
-    for pattern, bits in _patterns():
-        if bits.name in _FLOATS and (found := _BITS.search(plain)):
+    for pattern, bits in patterns():
+        if bits.name in _FLOATS and (found := BITS.search(plain)):
             return _of_bits(found[1]), text[found.start() : found.end()]
         if found := pattern.search(plain):
             return bits, text[found.start() : found.end()]
-    found = _BITS.search(plain)
+    found = BITS.search(plain)
     return (_of_bits(found[1]), text[found.start() : found.end()]) if found else None
+
+
+def quantisation_label(text: str) -> str | None:
+    """The quantisation in a text, spelled as in file names: `ud q4_k_xl` becomes `UD-Q4_K_XL`."""
+    found = find_quantisation(text)
+    if found is None:
+        return None
+    bits, written = found[0].name, re.sub(r"[\s_-]+", "_", found[1].upper())
+    dynamic = "UD-" if written == f"UD_{bits.removeprefix('UD_')}" else ""
+    return dynamic + bits.removeprefix("UD_")
 
 
 def _of_bits(bits: str) -> Quantisation:
@@ -77,8 +88,8 @@ def _of_bits(bits: str) -> Quantisation:
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """The rows in search order: longer names first, then rows with a `match`, in table order."""
+def patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
+    """The rows' patterns in search order: longer names first, then those with a `match`."""
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
     found = []
@@ -109,12 +120,12 @@ def model_key(label: str) -> str:
     bare = (bare if bare.strip() else label).lower().strip()
     while found := find_quantisation(bare):
         bare = bare.replace(found[1], " ")
-    slug = "-".join(re.findall(r"[a-z0-9./]+", re.sub(r"\.gguf\b", " ", bare)))
+    slug = "-".join(re.findall(r"[a-z0-9./]+", re.sub(r"\.(?=gguf\b|i1\b|\s|$)", " ", bare)))
     slug = re.sub(rf"^{_HUB}?[\w.-]+/(?=[^/]+$)", "", MODEL_SLUGS.get(slug, slug))
-    slug = _GENERATION.sub(_numbered, slug)
+    slug = GENERATION.sub(_numbered, slug)
     slug = "-".join(re.findall(r"[a-z0-9.]+", model_name(slug).lower()))
     slug = "-".join(word for word in slug.split("-") if not _SAME_MODEL.fullmatch(word))
-    slug = _GENERATION.sub(_numbered, slug)
+    slug = GENERATION.sub(_numbered, slug)
     return MODEL_SLUGS.get(slug, slug)
 
 

@@ -1,31 +1,40 @@
-"""Read cards and machines as people write them: `dual 3090`, `RTX 3060 12GB + Ryzen 7950X`."""
+"""Read cards, machines, models and whole questions as people write them.
+
+`read("2x3090 qwen3.6 27b q5 64k")` gives the machine, the model, its quantisation and the context.
+A card is refused if a word beside its name makes it another card (`4090 ti`).
+`site_src/assets/javascripts/names.js` is the same algorithm; the tests read one list with both.
+"""
 
 import difflib
 import re
-import unicodedata
-from collections.abc import Iterable
 from functools import cache
 
 import msgspec
 from msgspec.structs import replace
 
+from answers.model_names import find_quantisation, model_key, quantisation_label
+from answers.name_scan import FOUND, TABLE, Scan, Spot, address_in, plain_text
+from answers.names_table import ListedCard, squeezed
 from estimates.roofline import devices, normalised
-from schemas.vocabulary import SPELLINGS
-from schemas.vocabulary.documents import document
 
 _NEAREST = 3
+_STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
+_LISTED = {card.key: card for card in TABLE.cards}
 
 
 class NamedCard(msgspec.Struct, frozen=True, kw_only=True):
-    """A card from the table: its name there, the number of cards, and GiB per card if stated."""
+    """Equal cards: their name in the table, how many, and GiB per card if stated.
 
-    key: str
+    The name is `None` for a card of which only the memory is known, as in `24 GB card`.
+    """
+
+    key: str | None
     count: int = 1
     gib: float | None = None
 
 
 class NamedMachine(msgspec.Struct, frozen=True):
-    """The machine that a text describes; `unknown` lists parts that match no card in the table."""
+    """The machine that a text describes; `unknown` lists the parts that were not understood."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -33,47 +42,85 @@ class NamedMachine(msgspec.Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
 
-def _any_of(words: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that a text names, as `written`; without a known name, `slug` is made of its words.
+
+    `quantisation` is spelled as in file names (`UD-Q4_K_XL`), `repository` is `owner/name`, and
+    `parameters_b` is the number of parameters that the text states, in billions.
+    """
+
+    slug: str
+    quantisation: str | None = None
+    repository: str | None = None
+    parameters_b: float | None = None
+    written: str = ""
 
 
-_TABLES = document("names", "answers")
-_GB = {unit: factor for unit, factor in SPELLINGS.memory_units.items() if factor >= 1}
-_LISTS = {name: getattr(SPELLINGS, name) for name in ("families", "variants", "system_words")}
-_LISTS |= {"processor_words": SPELLINGS.processor_words, "gigabytes": tuple(_GB)}
-_FOUND = {
-    name: re.compile(re.sub("<(\\w+)>", lambda x: _any_of(_LISTS[x[1]]), pattern), re.VERBOSE)
-    for name, pattern in _TABLES["patterns"].items()
-}
-_LONGEST = 200  # the patterns match names on a single line
-_SIZE, _COUNT = _FOUND["size"], _FOUND["count"]
-_MEANS = {key.replace("-", " "): means for key, means in SPELLINGS.phrases.items()}
-_PHRASES = re.compile(rf"(?<![a-z0-9])(?:{_any_of(_MEANS)})(?![a-z0-9])".replace(r"\ ", " ?"))
-_JOINED = {key.replace(" ", ""): means for key, means in _MEANS.items()}
-_SOFT = frozenset(_TABLES["words"]["soft"])
-_FAMILIES = frozenset(SPELLINGS.families) - {*_TABLES["words"]["telling"]}
-_NAMELESS = frozenset((*SPELLINGS.makers, *_TABLES["words"]["nameless"]))
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a question in one text: `2x3090 qwen3.6 27b q5 64k vllm`.
+
+    `engine` and `task` are identifiers of the vocabulary, `unknown` are the words that no part
+    explains.
+    """
+
+    machine: NamedMachine
+    model: ModelRef | None = None
+    engine: str | None = None
+    context_tokens: int | None = None
+    task: str | None = None
+    unknown: tuple[str, ...] = ()
 
 
 @cache
-def machine_named(text: str) -> NamedMachine:
+def read_machine(text: str) -> NamedMachine:
     """The machine that a text describes: its cards, its main memory, its processor."""
-    text = text[:_LONGEST]
-    plain = _plain(text)
-    bare = _FOUND["after_chip"].sub(r"\1", _FOUND["in_brackets"].sub(r" \1 ", plain))
-    outside = re.sub(r"\([^)]*\)", " ", bare)
-    if _FOUND["placeholder"].fullmatch(text.lower()) or _FOUND["no_card"].search(outside):
-        return NamedMachine(unknown=(text,))
-    found = _read(outside)
-    return found if found.cards or found.processor else _read(re.sub("[()]", " ", bare))
+    return _machine(Scan(text))
+
+
+@cache
+def read_model(text: str) -> ModelRef:
+    """The model that a text names, with the quantisation, repository and size in the text."""
+    owned = re.search(r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?([\w.-]+/[\w.-]+)", text, re.ASCII)
+    slug = model_key(text)
+    stated = _STATED.findall(slug)
+    size = float(stated[0][0]) if len(stated) == 1 else None
+    return ModelRef(
+        slug=slug,
+        quantisation=quantisation_label(text),
+        repository=owned[1] if owned else None,
+        parameters_b=size / 1000 if size and stated[0][1] == "m" else size,
+        written=text,
+    )
+
+
+@cache
+def read(text: str) -> Named:
+    """The parts of a question in one text."""
+    address = address_in(text)
+    rest = text.replace(address, " ", 1) if address else text
+    scan = Scan(rest, sentence=True)
+    machine, model = _machine(scan), address or "-".join(scan.model)
+    quantised = find_quantisation(rest)
+    if model and quantised:
+        model = f"{model} {quantised[1]}"
+    if not model and machine.unknown == (rest,):
+        machine = NamedMachine()
+    return Named(
+        machine=machine,
+        model=read_model(model) if model else None,
+        engine=scan.words.get("e"),
+        context_tokens=scan.context,
+        task=scan.words.get("t"),
+        unknown=tuple(scan.tokens[at] for at in scan.left),
+    )
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
     """The only card named in a text, and how many of it; `None` for no card or different cards."""
-    cards = machine_named(text).cards
-    if len({card.key for card in cards}) != 1:
-        return None
-    return cards[0].key, sum(card.count for card in cards)
+    cards = read_machine(text).cards
+    keys = {card.key for card in cards}
+    key = keys.pop() if len(keys) == 1 else None
+    return None if key is None else (key, sum(card.count for card in cards))
 
 
 def card_key(label: str) -> str | None:
@@ -85,159 +132,187 @@ def card_key(label: str) -> str | None:
 @cache
 def is_placeholder(name: str) -> bool:
     """Whether a name that a driver or bus reports is a placeholder, such as `AMD Device 7551`."""
-    plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
-    words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
-    return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
+    scan = Scan(name)
+    nothing = not scan.spots and not scan.left and bool(name.strip())
+    return nothing or FOUND["placeholder"].search(plain_text(name)) is not None
 
 
 def card_label(key: str) -> str:
     """A table name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
     words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
     return " ".join(
-        _TABLES["printed"].get(word)
+        TABLE.printed.get(word)
         or (word.upper() if re.search(r"\d|^.{1,3}$", word) else word.capitalize())
         for word in words
     )
 
 
-def nearest_cards(text: str) -> tuple[str, ...]:
-    """The names in the table that are most similar to a text, at most three."""
-    plain = _SIZE.sub(" ", _COUNT.sub(" ", _plain(text)))
-    asked = _words(plain, _vocabulary())
-    holding = [name for name, words in _known().items() if asked and asked <= words]
-    begun = [name for name in _known() if name.startswith(plain.strip())]
-    near = difflib.get_close_matches(normalised(plain), [*_known()], n=_NEAREST, cutoff=0.4)
-    return tuple(begun or holding or near)[:_NEAREST]
-
-
-def _plain(text: str) -> str:
-    """The text in lower case, without accents and trademark signs, in the usual spelling."""
-    text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
-    plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
-    plain = re.sub(r"[\u0300-\u036f]", "", plain)
-    plain = re.sub(r"[\s\-\u2010-\u2015_/]+", " ", plain)
-    plain = _PHRASES.sub(lambda found: _JOINED[found[0].replace(" ", "")], plain)
-    return re.sub(r"[a-z]+", lambda word: SPELLINGS.words.get(word[0], word[0]), plain)
-
-
-def _read(plain: str) -> NamedMachine:
-    """Read the parts of a text; a size without a card belongs to the card before it."""
-    cards: list[NamedCard] = []
-    alone: list[tuple[int, float]] = []  # the previous card, and a size
-    unknown: list[str] = []
-    ram = processor = None
-    for part in _FOUND["parts"].split(plain):
-        found = [(_gib(size), bool(size[1] or size[4])) for size in _SIZE.finditer(part)]
-        ram = next((gib for gib, is_ram in found if is_ram), ram)
-        own = [gib for gib, is_ram in found if not is_ram]
-        rest = _FOUND["beside"].sub(" ", _SIZE.sub(" ", part)).strip()
-        if not own and (bare := _FOUND["bare_size"].search(rest)):
-            own, rest = [float(bare[1])], rest[: bare.start(1)]
-        named = _FOUND["processor"].search(rest)
-        rest = _FOUND["processor"].sub(" ", rest)
-        count = _COUNT.search(rest)
-        words = _words(_COUNT.sub(" ", rest), _vocabulary())
-        key, graphics = _card(words, own), _FOUND["graphics"].search(rest)
-        processor = named[0].strip() if named else processor
-        if key is not None:
-            times = int(next(filter(None, count.groups()))) if count else 1
-            cards.append(NamedCard(key=key, count=times, gib=own[0] if own else None))
-        elif not graphics and _FOUND["processor_word"].search(rest):
-            processor = processor or "cpu"
-        elif not named and (words or (graphics and not own)):
-            unknown.append(part.strip())
-        elif named and own:
-            ram = ram or own[0]
-        elif own:
-            alone.append((max(0, len(cards) - 1), own[0]))
-    return NamedMachine(_each(cards, alone), ram, processor, tuple(unknown))
-
-
-def _gib(size: re.Match[str]) -> float:
-    return float(size[2].replace(",", ".")) * _GB[size[3]]
-
-
-def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[NamedCard, ...]:
-    """Assign sizes to cards; a final size may be the total of all cards, as in `2 x 3090 48 GB`."""
-    for at, gib in alone:
-        if cards and cards[at].gib is None:
-            cards[at] = replace(cards[at], gib=gib)
-    sizes = [devices().memory_gib.get(card.key, 0) * card.count for card in cards]
-    together = sum(card.count for card in cards) > 1 and all(sizes)
-    if together and cards[-1].gib == sum(sizes):
-        cards[-1] = replace(cards[-1], gib=None)
-    return tuple(cards)
-
-
-def _card(asked: frozenset[str], sizes: list[float]) -> str | None:
-    """The best match in the table: the card with the fewest missing and surplus words."""
-    best: tuple[int, str] | None = None
-    for name, words in _known().items():
-        missing, more = words - asked, asked - words
-        if not words & asked or not missing <= _SOFT:
-            continue
-        # A "GTX 860M" is different from a Radeon 860M.
-        if "rtx" in more or not all(word in _SOFT or len(word) == 1 for word in more):
-            continue
-        in_name = size_in(name)
-        if in_name and sizes and in_name not in sizes:
-            continue
-        cost = len(missing) + len(more) - bool(in_name and sizes)
-        if best is None or cost < best[0]:
-            best = cost, name
-    return best[1] if best else None
-
-
 @cache
 def size_in(name: str) -> float | None:
     """The first size in a name, in GiB."""
-    found = _SIZE.search(name.lower())
-    return _gib(found) if found else None
+    sizes = Scan(name).sizes
+    return sizes[0].gib if sizes else None
 
 
-def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The words that distinguish cards: words in the table, and words that look like chip names."""
-    found: list[str] = []
-    for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
-        glued = _FOUND["glued"].fullmatch(word) if word not in vocabulary else None
-        parts = (
-            [glued[2], *_FOUND["variant"].findall(glued[3])]
-            if glued
-            else [word.replace("gtx", "rtx")]
-        )
-        found += ["rtx"] if glued and "tx" in glued[1] else []
-        for part in " ".join(SPELLINGS.words.get(each, each) for each in parts).split():
-            joined = f"{found[-1]}{part}" if found else part
-            if joined in vocabulary and part not in vocabulary:  # "mi 50"
-                found[-1] = joined
-            else:
-                found += _as_named(part, vocabulary)
-    numbers = [] if "vega" in found else [x for x in found if re.fullmatch(r"\d\d?", x)]
-    # "Ultra" also names boards; among chips, only Apple's use it.
-    boards = () if any(re.fullmatch(r"m\d", x) for x in found) else ("ultra",)
-    names = [x for x in found if x not in (*SPELLINGS.makers, *numbers, *boards)]
-    if vocabulary:
-        names = [x for x in names if x in vocabulary or _FOUND["chip"].fullmatch(x)]
-    return frozenset(x for x in names if x not in _FAMILIES) or frozenset(names)
+def nearest_cards(text: str) -> tuple[str, ...]:
+    """The names in the table that are most similar to a text, at most three."""
+    plain = normalised(FOUND["size"].sub(" ", plain_text(text)))
+    begun = [name for name in devices().names if name.startswith(plain)]
+    near = difflib.get_close_matches(plain, devices().names, n=_NEAREST, cutoff=0.4)
+    return tuple(begun or near)[:_NEAREST]
 
 
-def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
-    """A word in the table's spelling: `4080s` gives `4080 super`, `p40s` gives `p40`."""
-    if word in vocabulary or not vocabulary:
-        return [word]
-    if re.fullmatch(r"\d{4}m", word):
-        return [word[:-1], "laptop"]
-    if re.fullmatch(r"\d{4}s", word) and {word[:-1], "super", "rtx"} in _known().values():
-        return [word[:-1], "super"]
-    others = (word.removesuffix("s"), f"{word}x", f"r{word}")
-    return [next((other for other in others if other in vocabulary), word)]
+def _machine(scan: Scan) -> NamedMachine:
+    """The machine of a scanned text; what makes a card another one is in `unknown`."""
+    plain = plain_text(scan.text)
+    if FOUND["placeholder"].search(plain) or FOUND["no_card"].search(plain):
+        return NamedMachine(unknown=(scan.text,))
+    ram, alone = _attach(scan)
+    unknown: list[str] = []
+    cards = _each(_merged(scan, [_card(scan, spot, unknown) for spot in scan.spots]))
+    unknown += [part for part in _chips(scan) if part not in " ".join(unknown)]
+    by_word = FOUND["processor_word"].search(plain) and not FOUND["graphics"].search(plain)
+    without = FOUND["no_gpu"].search(plain)
+    processor = scan.processor or ("cpu" if by_word or without else None)
+    a_mac = FOUND["mac"].search(plain)
+    if not cards and alone and not a_mac and (unknown or not scan.processor):
+        cards = [NamedCard(key=None, count=scan.pending or 1, gib=max(alone))]
+        strange = "" if scan.sentence else " ".join(scan.tokens[at] for at in scan.left)
+        unknown = unknown or ([strange] if re.search("[a-z]{3}", strange) else [])
+    if not cards and not unknown:
+        cards = _built_in(scan.processor or "", ram)
+    if not (cards or unknown or processor or ram or scan.sentence):
+        number = FOUND["number_alone"].fullmatch(plain)
+        if not number:
+            return NamedMachine(unknown=(scan.text,) if scan.text.strip() else ())
+        cards = [NamedCard(key=None, gib=float(number[1] or number[2]))]
+    shared = cards and all(card.key in devices().sharing for card in cards)
+    return NamedMachine(tuple(cards), None if shared else ram, processor, tuple(unknown))
 
 
-@cache
-def _vocabulary() -> frozenset[str]:
-    return frozenset().union(*_known().values(), SPELLINGS.families)
+def _attach(scan: Scan) -> tuple[float | None, list[float]]:
+    """Give each size to the card before it, else to the next card, else to main memory.
+
+    Returns the main memory in GiB, and the sizes without a card.
+    """
+    ram, alone = None, []
+    for size in scan.sizes:
+        earlier = [spot for spot in scan.spots if spot.start < size.at]
+        spot = earlier[-1] if earlier else scan.spots[0] if scan.spots else None
+        shares = spot is not None and TABLE.cards[spot.options[0]].shares
+        bare = spot is not None and spot.gib is None
+        of_processor = size.at > 0 and scan.tokens[size.at - 1] == "@"
+        if (size.is_ram or of_processor) and not (shares and bare):
+            ram = ram or size.gib
+        elif spot is None:
+            alone.append(size.gib)
+        elif bare:
+            spot.gib = size.gib
+        elif not shares and size.gib != sum((x.gib or 0) * x.count for x in scan.spots):
+            ram = ram or size.gib
+    return ram, alone
 
 
-@cache
-def _known() -> dict[str, frozenset[str]]:
-    return {name: _words(_SIZE.sub(" ", _plain(name))) for name in devices().names}
+def _card(scan: Scan, spot: Spot, unknown: list[str]) -> NamedCard | None:
+    """The card of a spot; `None`, with a note in `unknown`, if its words fit no card."""
+    options = [(at, TABLE.cards[at]) for at in spot.options]
+    fits = [each for each in options if each[1].named in (0, spot.gib or 0)]
+    sized = [each for each in fits if spot.gib and each[1].named]
+    found = next(iter(sized or fits or ([] if spot.gib else options)), None)
+    words = _beside(scan, spot, options[0][1].maker)
+    card = found[1] if found else None
+    if card is not None and scan.laptop:
+        card = _of_laptop(card)
+        words += [] if card else ["laptop"]
+    if card is not None and not words:
+        return NamedCard(key=card.key, count=spot.count, gib=spot.gib)
+    part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#/("]
+    unknown.append(" ".join(dict.fromkeys([*part, *words])))
+    own_memory = spot.gib and not options[0][1].shares
+    return NamedCard(key=None, count=spot.count, gib=spot.gib) if own_memory else None
+
+
+def _of_laptop(card: ListedCard) -> ListedCard | None:
+    """The laptop's chip of a card's name; `None` if there is none."""
+    if card.laptop >= 0:
+        return TABLE.cards[card.laptop]
+    own = card.shares or card.maker == "m" or re.search(r"laptop|[0-9]m\b", card.key)
+    return card if own else None
+
+
+def _beside(scan: Scan, spot: Spot, maker: str) -> list[str]:
+    """Words directly beside a card that make it another: a variant, or another maker."""
+    before, after = spot.start - 1, spot.end
+    while after < len(scan.tokens) and scan.tokens[after][0] == "#":
+        after += 1
+    found = [
+        word
+        for at in (before, after)
+        if at in scan.left
+        and ((word := scan.tokens[at]) in TABLE.variants[maker] or _goes_on(scan, at, after))
+    ]
+    while before in scan.makers:
+        if maker not in scan.makers[before]:
+            found.append(scan.tokens[before])
+        before -= 1
+    return found
+
+
+def _goes_on(scan: Scan, at: int, after: int) -> bool:
+    """Whether the word after a card is a number that continues its name: `arc b770`."""
+    return at == after and FOUND["chip"].fullmatch(scan.tokens[at]) is not None
+
+
+def _merged(scan: Scan, cards: list[NamedCard | None]) -> list[NamedCard]:
+    """Cards in order: one name twice is two cards, unless nothing separates the names."""
+    found: list[NamedCard] = []
+    for number, (spot, card) in enumerate(zip(scan.spots, cards, strict=True)):
+        if card is None:
+            continue
+        if not found or card.key is None or found[-1].key != card.key:
+            found.append(card)
+            continue
+        last = found.pop()
+        between = scan.tokens[scan.spots[number - 1].end : spot.start]
+        two = "+" in between and "(" not in between
+        count = last.count + card.count if two else max(last.count, card.count)
+        found.append(replace(last, count=count, gib=last.gib or card.gib))
+    if scan.pending and len(found) == 1 and found[0].count == 1:
+        found = [replace(found[0], count=scan.pending)]
+    return found
+
+
+def _each(cards: list[NamedCard]) -> list[NamedCard]:
+    """The cards; a size that is the sum of several cards is not the size of the last."""
+    rows = [_LISTED.get(card.key or "") for card in cards]
+    total = sum(card.count * row.own for card, row in zip(cards, rows, strict=True) if row)
+    if sum(card.count for card in cards) > 1 and all(row and row.own for row in rows):
+        last = rows[-1]
+        if last and cards[-1].gib == total and total not in (last.named, *last.changed):
+            return [*cards[:-1], replace(cards[-1], gib=None)]
+    return cards
+
+
+def _chips(scan: Scan) -> list[str]:
+    """Words that look like a card's number and are in no table, with the words before them."""
+    found = []
+    for at in scan.left:
+        if FOUND["chip"].fullmatch(scan.tokens[at]):
+            start, end = at, at + 1
+            while start - 1 in scan.makers:
+                start -= 1
+            while end in scan.left and not scan.sentence:
+                end += 1
+            found.append(" ".join(scan.tokens[start:end]))
+    return found
+
+
+def _built_in(processor: str, gib: float | None) -> list[NamedCard]:
+    """The graphics unit of a processor that is named without a card."""
+    name = squeezed(processor)
+    fitting = [
+        (-len(word), at)
+        for word, meant in TABLE.keys["c"].items()
+        if word in name and TABLE.cards[at := int(meant.split()[0])].shares
+    ]
+    return [NamedCard(key=TABLE.cards[min(fitting)[1]].key, gib=gib)] if fitting else []

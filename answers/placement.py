@@ -4,20 +4,21 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import hypot
 from operator import le
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
+from answers.memory import RUNTIME_MIB, Placed, place
 from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
 
 # The memory that llama.cpp's `--fit-target` keeps free on each device.
 DEFAULT_MARGIN_MIB = 1024.0
 # The part of a card's memory that drivers and the desktop take. With 5 % plus 700 MiB, the computed
 # free memory is within 800 MiB of the real one in eight public logs, of cards of 6 to 32 GB.
-TAKEN_SHARE, TAKEN_MIB = 0.05, 700.0
+TAKEN_SHARE, TAKEN_MIB, FREE_ERROR_MIB = 0.05, 700.0, 800.0
 # Main memory that the system and other programs need.
 SYSTEM_MIB = 2048.0
 # Graphics units that share main memory, by normalised name, and the share that systems allow them.
@@ -29,8 +30,9 @@ SHARED_SHARE = 0.75
 CONTEXT_STEP = 256
 LONGEST_CONTEXT = 1 << 18  # for a model whose longest context is unknown
 # How much of a model a machine holds, as printed: all layers on the devices (in main memory if
-# there is no device), some layers or experts in main memory, or too little memory even for that.
-Extent = Literal["yes", "partly", "no"]
+# there is no device) with a margin or perhaps, some layers or experts in main memory, or too little
+# memory even for that.
+Extent = Literal["yes", "barely", "partly", "no"]
 
 
 def free_of(total_mib: float) -> float:
@@ -78,34 +80,54 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Projection(msgspec.Struct, frozen=True, kw_only=True):
-    """A placement's buffers, the most memory that they may need, and the memory that is free."""
+    """A placement's buffers, and the most and the least memory that they may need.
+
+    `needs`, `least` and `free` are in MiB, by device and then for the host. If the `needs` are
+    free, the plan is certain to fit. If only `least` is, it fits if other programs are closed or
+    the estimates are too high.
+    """
 
     placement: LayerPlacement
     whole: bool  # the whole target is on the devices, or there is no device
     devices: tuple[Buffers, ...]
     host: Buffers
-    devices_need: tuple[float, ...]
-    host_needs: float
-    free: tuple[float, ...]  # MiB of each device, then of the host
+    needs: tuple[float, ...]
+    least: tuple[float, ...]
+    free: tuple[float, ...]
 
     @property
-    def device_fits(self) -> bool:
-        return all(map(le, self.devices_need, self.free[:-1]))
+    def sure_on_devices(self) -> bool:
+        return all(map(le, self.needs[:-1], self.free[:-1]))
 
     @property
-    def host_fits(self) -> bool:
-        return self.host_needs <= self.free[-1]
+    def sure(self) -> bool:
+        """Whether it fits with all margins into the memory that is usually free."""
+        return all(map(le, self.needs, self.free))
 
     @property
     def fits(self) -> bool:
-        return self.device_fits and self.host_fits
+        """Whether it may fit; see `chance`."""
+        return all(map(le, self.least, self.free))
+
+    @property
+    def fits_whole(self) -> bool:
+        return self.fits and self.whole
+
+    @property
+    def chance(self) -> float:
+        """The chance that it fits: it rises evenly from 0 at `least` to 1 at `needs`."""
+        memories = zip(self.least, self.needs, self.free, strict=True)
+        shares = ((free - low) / max(1.0, high - low) for low, high, free in memories)
+        return max(0.0, min(1.0, *shares))
 
     @property
     def extent(self) -> Extent:
         """Whether the plan fits: with the whole target on devices, with a part of it, or not."""
         if not self.fits:
             return "no"
-        return "yes" if self.whole else "partly"
+        if not self.whole:
+            return "partly"
+        return "yes" if self.sure else "barely"
 
 
 def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
@@ -131,63 +153,73 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
     return [((device, *(Buffers() for _ in range(devices - 1))), host)]
 
 
-def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """The allowance in MiB for errors in the planned memory of a device or the host.
-
-    A plan fits only if this much more memory is free. The allowance covers errors in weights
-    estimated without a file. If the memory's processor `computes` layers, it also covers the
-    runtime and the logits that some builds reserve. `bench.plan` checks it against public logs.
-    """
-    drafting = case.draft.facts if case.draft else case.target
-    more = (case.target.weights_error or 0.0) * buffers.model
-    more += (drafting.weights_error or 0.0) * buffers.draft_model
-    if not computes:
-        return more
-    drafts = logits_mib(drafting, case.setting) if buffers.draft_compute else 0.0
-    return more + RUNTIME_MIB + logits_mib(case.target, case.setting) + drafts
-
-
 def merge_placements(
     case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
     """Combine the buffers of a target and a draft that were placed separately.
 
-    `exact` sizes come from the engine, so "fits" allows for no error in them.
+    `exact` sizes come from the engine, so there is no error in them to allow for.
     """
     (devices, host), *drafts = models
     for draft_devices, draft_host in drafts:
         for own, more in zip((*devices, host), (*draft_devices, draft_host), strict=True):
             own.add_draft(more)
-
-    def needed(buffers: Buffers, margin_mib: float, *, computes: bool) -> float:
-        total = buffers.total()
-        if not total:
-            return 0.0
-        more = 0.0 if exact else allowance_mib(case, buffers, computes=computes)
-        return total + max(margin_mib, more)
-
+    # Without devices, the plan still has one entry for them, which needs no memory.
+    ranges = [_range(case, *each, exact=exact) for each in zip(devices, case.devices, strict=False)]
     shared = sum(each.total() for each in devices) if case.unified else 0.0
+    least, most = _range(case, host, case.host, exact=exact)
+    ranges.append((least + shared, most + shared))
     on_devices = placement.layers == case.target.placed_layers and not placement.cpu_experts
     return Projection(
         placement=placement,
         whole=on_devices or not case.devices,
         devices=devices,
         host=host,
-        devices_need=tuple([needed(each, case.margin_mib, computes=True) for each in devices]),
-        host_needs=shared + needed(host, 0.0, computes=placement.layers == 0),
+        least=tuple([low for low, _ in ranges]),
+        needs=tuple([high for _, high in ranges]),
         free=(*[memory.free_mib for memory in case.devices], case.host.free_mib),
     )
 
 
-def fit(case: LoadPlan) -> Projection:
-    """The placement that fits and puts the most on the devices; all in host memory if none fits.
+def _range(case: LoadPlan, buffers: Buffers, memory: Memory, *, exact: bool) -> tuple[float, float]:
+    """The least and the most MiB that these buffers need of a memory's usual free size.
 
-    For a mixture, the experts of the first layers move to the host before any whole layer does,
-    because a token reads few of them.
+    The runtime takes some of a device. Weights without a file and free memory are known to within
+    their errors, and at least a margin stays free. `bench.plan` checks it against public logs.
     """
+    total, on_host = buffers.total(), memory is case.host
+    if not total:
+        return 0.0, 0.0
+    runtime, margin = (0.0, 0.0) if on_host else (RUNTIME_MIB, case.margin_mib)
+    weights = (case.target.weights_error or 0.0) * buffers.model
+    if case.draft:
+        weights += (case.draft.facts.weights_error or 0.0) * buffers.draft_model
+    # The errors of weights and of free memory are independent of each other.
+    error = hypot(0.0 if exact else weights, memory.free_error_mib)
+    return total + runtime - error, total + max(margin, runtime + error)
+
+
+def fit(case: LoadPlan) -> Projection:
+    """The whole target on the devices if it may fit there, else the placement of `safe_fit`."""
+    if not case.devices:
+        return safe_fit(case)
+    at = _placements(case)
+    whole = at(case.target.placed_layers, 0)
+    return whole if whole.fits else _safest(case, at)
+
+
+def safe_fit(case: LoadPlan) -> Projection:
+    """The placement that is certain to fit and puts the most on the devices, as `--fit` does.
+
+    Everything is in host memory if none fits. For a mixture, the experts of the first layers move
+    to the host before any whole layer does, because a token reads few of them.
+    """
+    return _safest(case, _placements(case))
+
+
+def _placements(case: LoadPlan) -> Callable[[int, int], Projection]:
+    """A function from the layers on devices and the experts on the host to a projection."""
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
-    whole = case.target.placed_layers if case.devices else 0
-    experts = len(case.target.all_layers) if case.target.mixture else 0
     drafts = _draft(case, len(share))
 
     @cache
@@ -195,21 +227,27 @@ def fit(case: LoadPlan) -> Projection:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
         return merge_placements(case, placement, [_target(case, placement), *drafts])
 
+    return at
+
+
+def _safest(case: LoadPlan, at: Callable[[int, int], Projection]) -> Projection:
+    whole = case.target.placed_layers if case.devices else 0
+    experts = len(case.target.all_layers) if case.target.mixture else 0
     if not case.devices:
         return at(0, experts)
     best = at(whole, 0)
-    if best.device_fits:
+    if best.sure_on_devices:
         return best
     if experts:
-        on_devices = _most(experts - 1, lambda n: at(whole, experts - n).device_fits)
+        on_devices = _most(experts - 1, lambda n: at(whole, experts - n).sure_on_devices)
         best = at(whole, experts - on_devices)
-        if best.device_fits:
+        if best.sure_on_devices:
             return best
-    return at(_most(whole, lambda n: at(n, experts).device_fits), experts)
+    return at(_most(whole, lambda n: at(n, experts).sure_on_devices), experts)
 
 
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
-    """The longest context in tokens with this placement; `None` if no context fits."""
+    """The longest context in tokens that is certain to fit with this placement, or `None`."""
 
     def with_context(tokens: int) -> LoadPlan:
         return replace(case, setting=replace(case.setting, context=tokens))
@@ -217,7 +255,7 @@ def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
     trained = case.target.context_tokens or LONGEST_CONTEXT
     steps = _most(
         max(1, trained // CONTEXT_STEP),
-        lambda n: project(with_context(n * CONTEXT_STEP), placement).fits,
+        lambda n: project(with_context(n * CONTEXT_STEP), placement).sure,
     )
     return steps * CONTEXT_STEP or None
 

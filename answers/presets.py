@@ -8,7 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.errors import QuestionError
-from answers.model_names import find_quantisation, model_key, unknown_tag
+from answers.model_names import model_key, unknown_tag
+from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
@@ -32,7 +33,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     Two presets with the same `vocabulary` can draft for each other. `draft` names this target's
     usual draft. For a file that contains a draft head instead of a model, `head` is the head's
     method, and `file` is the file's name if the repository also holds the model. `method` is a
-    method that drafts without a second file. A `None` size or licence is unknown.
+    method that drafts without a second file. A `None` size or licence is unknown. `key` is the
+    model's key in the evidence.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     head: str | None = None
     file: str | None = None
     method: str | None = None
+    key: str = ""
 
     @property
     def reference(self) -> str:
@@ -98,10 +101,10 @@ def month() -> Month:
 
 @cache
 def presets() -> dict[str, Preset]:
-    return {each.name: each for each in msgspec.convert(_TABLES["presets"], list[Preset])}
+    listed = msgspec.convert(_TABLES["presets"], list[Preset])
+    return {each.name: replace(each, key=model_key(each.model)) for each in listed}
 
 
-@cache
 def preset_named(name: str) -> Preset | None:
     """The preset with this name, however its words are separated; `None` for an unknown name.
 
@@ -109,16 +112,35 @@ def preset_named(name: str) -> Preset | None:
     `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model of known shape needs no entry in
     `presets.toml`; neither does a name without an owner that states the model's size.
     """
+    return preset_of(read_model(name))
+
+
+@cache
+def preset_of(ref: ModelRef) -> Preset | None:
+    """The preset of a model whose name was read; `None` for a file or an unknown model."""
+    name = ref.written
     if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
         return None
-    wanted = _joined(name)
-    named = next((each for each in presets().values() if _joined(each.name) == wanted), None)
+    named = _by_name().get(_joined(name))
     if named is not None or unknown_tag(name):
         return named
-    found = _of_model(model_key(name), _label(name), owned="/" in name)
+    found = _of_model(ref.slug, ref.quantisation, owned="/" in name)
     if found is None or "gguf" not in name.lower() or "/" not in name:
         return found
     return replace(found, name=name, repository=name.partition(":")[0], file=None)
+
+
+def preset_called(name: str) -> Preset | None:
+    """The preset with exactly this name, as other presets and the evidence have it."""
+    if name in presets():
+        return presets()[name]
+    model, _, quantisation = name.partition(":")
+    return preset_for(model, quantisation.upper()) if quantisation else None
+
+
+def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
+    """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
+    return _of_model(model, quantisation, owned=False)
 
 
 def require_quantisation(name: str) -> None:
@@ -132,11 +154,15 @@ def require_quantisation(name: str) -> None:
         )
 
 
-@cache
 def default_draft(name: str) -> Preset | None:
     """The draft that people use with a target, given the target's name or its repository."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
-    return None if target is None or target.draft is None else presets()[target.draft]
+    return target and draft_of(target)
+
+
+def draft_of(target: Preset) -> Preset | None:
+    """The draft that people use with a target."""
+    return None if target.draft is None else presets()[target.draft]
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
@@ -173,6 +199,7 @@ def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | N
         quantisation=bits,
         repository=_TABLES["repositories"].get(slug) if fetched else None,
         method=HEAD if shape.head_layers else None,
+        key=slug,
     )
 
 
@@ -182,19 +209,13 @@ def _by_model() -> dict[str, list[Preset]]:
     found: dict[str, list[Preset]] = {}
     for preset in presets().values():
         if not preset.head and not preset.pruned_layers:
-            for slug in {model_key(preset.model), model_key(preset.name.partition(":")[0])}:
-                found.setdefault(slug, []).append(preset)
+            found.setdefault(preset.key, []).append(preset)
     return found
 
 
-def _label(name: str) -> str | None:
-    """The quantisation in a name, spelled as in file names: `ud q4_k_xl` becomes `UD-Q4_K_XL`."""
-    found = find_quantisation(name)
-    if found is None:
-        return None
-    bits, written = found[0].name, re.sub(r"[\s_-]+", "_", found[1].upper())
-    dynamic = "UD-" if written == f"UD_{bits.removeprefix('UD_')}" else ""
-    return dynamic + bits.removeprefix("UD_")
+@cache
+def _by_name() -> dict[str, Preset]:
+    return {_joined(each.name): each for each in presets().values()}
 
 
 def _joined(name: str) -> str:

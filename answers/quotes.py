@@ -10,7 +10,7 @@ def quoted(pair: PairFigure, found: Answer) -> str:
     judged, ways = found.judged, METHODS[pair.method].label
     rates = "" if pair.tps is None else f", {_rates(pair)}"
     there = " with a part of the model in main memory" if pair.offload else ""
-    if not pair.offload and judged is not None and judged.found.extent != "yes":
+    if not pair.offload and judged is not None and not judged.found.fits_whole:
         there = " (layers on the card not stated)"
     narrower = [
         f"; with {same.quantisation}, {_who(same)}: {say.times(same.speedup)}"

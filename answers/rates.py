@@ -12,11 +12,9 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from answers.machines import Computer, without_size
+from answers.machines import Computer
 from answers.model import ModelFacts
-from answers.names import card_key
 from answers.speed import starts_ms, weights_per_token
-from estimates.roofline import normalised
 
 _ALIKE = 0.2  # models whose sizes differ by less than this count as equally near
 _GB, _MS = 1e9, 1000.0
@@ -90,9 +88,8 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
     """The bandwidths that the computer's cards and processor reached in results."""
-    called = [memory.name for memory in computer.devices]
-    cards = {card_key(name) or normalised(without_size(name)) for name in called}
-    own = normalised(computer.processor or "")
+    cards = {memory.card for memory in computer.devices}
+    own = computer.host.card
     return tuple(
         each
         for each in rates

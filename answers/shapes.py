@@ -18,6 +18,7 @@ from answers.model import Layer, ModelFacts
 from answers.model_names import Quantisation, model_key, table
 
 _BITS = 8
+_TABLE_BITS = 4.5  # a table of embeddings has IQ4_NL even in files of fewer bits
 _GATE_UP_DOWN = 3
 _EIGHTH, _THIRD = 8, 3
 # A `_M` mixture gives the wider matrices of some layers two more bits, a tenth of the layer's
@@ -38,7 +39,9 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and
     output. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
     built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest
-    context that the newest model of this shape was trained for.
+    context that the newest model of this shape was trained for. `table_weights`: the number of
+    further embeddings, such as those of each layer. `expert_bits`: the bits per weight of experts,
+    if they are the same in all files. `basis`: what an estimated shape is based on.
     """
 
     name: str
@@ -66,13 +69,25 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     gated: bool = False
     head_layers: int = 0
     context_tokens: int | None = None
+    table_weights: int = 0
+    expert_bits: float | None = None
     error: float = 0.0
+    basis: str = ""
 
     @property
     def parameters(self) -> int:
-        """The number of all weights, without a prediction head."""
+        """The number of all weights, without a prediction head and further embeddings."""
         matrices = self.vocabulary * self.embedding * (1 if self.tied else 2)
         return matrices + sum(_dense(self, index) + _experts(self) for index in range(self.layers))
+
+
+@cache
+def stated_bytes(model: str, quantisation: str) -> int | None:
+    """The published size of a model's file that the shape alone would miss, or `None`."""
+    wanted = (model_key(model), quantisation.removeprefix("UD-"))
+    rows = table("file_sizes.csv", ("model", "quantisation", "source"))
+    sizes = {(row["model"], row["quantisation"]): int(row["bytes"]) for row in rows}
+    return sizes.get(wanted)
 
 
 @cache
@@ -94,6 +109,7 @@ def facts_of(
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))
     matrix = shape.vocabulary * shape.embedding / _BITS
+    table_bits = max(_TABLE_BITS, bits.embedding)
     facts = ModelFacts(
         name=shape.name,
         architecture=shape.architecture,
@@ -108,6 +124,7 @@ def facts_of(
         expert_feed_forward=shape.expert_feed_forward,
         embedding_bytes=matrix * (bits.output if shape.tied else bits.embedding),
         output_bytes=matrix * bits.output,
+        table_bytes=shape.table_weights / _BITS * (bits.output if shape.tied else table_bits),
         tied=shape.tied,
         context_tokens=shape.context_tokens,
         weights_error=None if quantisation is None else quantisation.error + shape.error,
@@ -117,9 +134,8 @@ def facts_of(
 
 def scaled(facts: ModelFacts, *, file_bytes: float) -> ModelFacts:
     """Scale the layers so that all weights together take the known number of bytes."""
-    matrices = facts.output_bytes + (0 if facts.tied else facts.embedding_bytes)
     body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
-    factor = (file_bytes - matrices) / body
+    factor = (file_bytes - facts.matrix_bytes) / body
     layers = tuple(
         replace(
             layer,
@@ -158,7 +174,7 @@ def _layer(shape: ShapeRow, index: int, bits: Quantisation) -> Layer:
         if recurrent
         else 0,
         weight_bytes=_dense(shape, index) * body * (weight if not shape.experts else 1),
-        expert_bytes=_experts(shape) * body,
+        expert_bytes=_experts(shape) * (shape.expert_bits or bits.body) / _BITS,
     )
 
 

@@ -33,7 +33,11 @@ _TEXT = ("name", "match", "source")
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's total and active parameters, in billions, and what else is known of its shape."""
+    """A model's total and active parameters, in billions, and what else is known of its shape.
+
+    `table_b` are further embeddings, such as those of each layer; Gemma's models have them, and one
+    matrix for embedding and output.
+    """
 
     name: str
     parameters_b: float
@@ -42,6 +46,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     embedding: int | None = None
     kv_width: int | None = None
     head_layers: int = 0
+    table_b: float = 0.0
     source: str = ""
     match: str = ""
 
@@ -78,14 +83,11 @@ def size_of(name: str) -> Size | None:
     return Size(name=slug, parameters_b=billions, active_b=active) if billions else None
 
 
-def estimate_note(name: str) -> str | None:
-    """The assumption behind a plan with an estimated shape; `None` for a model in the table."""
-    size = None if shape_of(name) else size_of(name)
-    if size is None:
-        return None
+def _basis(size: Size) -> str:
+    """The assumption behind a plan with an estimated shape."""
     written = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
     basis = f"{written} ({size.source})" if size.match else f"the {written} in its name"
-    return f"{model_key(name)} is not in our table of shapes; the plan is based on {basis}"
+    return f"{size.name} is not in our table of shapes; the plan is based on {basis}"
 
 
 @cache
@@ -102,7 +104,7 @@ def _shape(size: Size) -> ShapeRow:
     kv_heads = max(1, kv_width // _HEAD)
     head = kv_width // kv_heads
     heads = max(1, round(queries * embedding / head))
-    parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW
+    parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW or size.table_b > 0
     ends = 1 if tied else 2
     vocabulary = min(_VOCABULARY, int(parameters / (2 * ends * embedding)))
     attention = layers * embedding * 2 * head * (heads + kv_heads)
@@ -120,7 +122,9 @@ def _shape(size: Size) -> ShapeRow:
         vocabulary=vocabulary,
         tied=tied,
         head_layers=size.head_layers,
+        table_weights=int(size.table_b * 1e9),
         error=_TABLE_ERROR if size.match else _NAME_ERROR,
+        basis=_basis(size),
     )
     if size.active_b is None:
         return shape

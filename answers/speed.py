@@ -34,7 +34,9 @@ MS_PER_CHOICE = 0.05  # assumed: the time to choose experts and launch their ker
 # with the experts of 34 layers in main memory ran at 26.5 tokens/s on an RTX 3060.
 MS_PER_CROSSING = 0.3
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
-_FEWEST_TOKENS = 512  # at least so much of the context is in use
+# The context depth at which speeds are stated, and the share of a long context that is in use on
+# average: assumed, so that the usual 4,096 tokens mean that depth.
+_DEPTH_TOKENS, _FILLED = 512, 8
 _GB = 1e9
 _MS = 1000.0
 
@@ -102,7 +104,8 @@ def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -
     The output matrix is on a device if any layer is. A plain step reads neither the prediction head
     nor the token embedding.
     """
-    setting = replace(setting, context=max(_FEWEST_TOKENS, setting.context // 8), slots=1)
+    filled = max(_DEPTH_TOKENS, setting.context // setting.slots // _FILLED)
+    setting = replace(setting, context=filled, slots=1)
     sums, own, on_device = sums_of(facts), len(facts.layers), placement.layers > 0
     first = min(own, max(0, facts.placed_layers - placement.layers))
     stay = max(first, min(own, placement.cpu_experts))

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from answers.choices import PlanOption
 from answers.model import KIND_LABELS, Buffers, LayerPlacement, Memory
-from answers.placement import LoadPlan, fit, largest_context, project
+from answers.placement import LoadPlan, largest_context, project, safe_fit
 from answers.speed import SpeedEstimate
 from schemas.vocabulary import say
 
@@ -29,17 +29,14 @@ def warnings_for(
 
 def _room(asked: PlanOption) -> Iterator[str]:
     case, found = asked.case, asked.found
-    if not found.device_fits:
-        for memory, need in zip(case.devices, found.devices_need, strict=False):
-            have = memory.free_mib
-            if need > have:
-                yield (
-                    f"{memory.name}: {need:.0f} MiB needed, including a margin, but {have:.0f} "
-                    "MiB free"
-                )
-    if not found.host_fits:
-        need, have = found.host_needs, case.host.free_mib
-        yield f"main memory: {need:.0f} MiB needed, but {have:.0f} MiB free; the plan does not fit"
+    for memory, need in zip((*case.devices, case.host), found.needs, strict=True):
+        if need > memory.free_mib:
+            name = "main memory" if memory is case.host else memory.name
+            end = "" if found.fits else "; the plan does not fit"
+            yield (
+                f"{name}: {need:.0f} MiB needed, including a margin, but {memory.free_mib:.0f} "
+                f"MiB free{end}"
+            )
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
@@ -105,7 +102,7 @@ def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     options = list(_fitting(case, placement))
     if options:
         yield f"according to the plan, these options fit: {'; or '.join(options)}"
-    elif fit(case).fits:
+    elif safe_fit(case).sure:
         yield "according to the plan, the run fits: check which other programs use memory"
     else:
         yield "no option makes the run fit: use a smaller quantisation or another model"
@@ -125,28 +122,28 @@ def _needed(memory: Memory, buffers: Buffers) -> str:
 
 def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     """Options for `run` that make the plan fit, the smallest change first."""
-    if project(case, placement).fits:
+    if project(case, placement).sure:
         return
     setting = case.setting
     eighth = replace(case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-    if setting.kv_k == "f16" and project(eighth, placement).fits:
+    if setting.kv_k == "f16" and project(eighth, placement).sure:
         yield "--cache-type-k q8_0 --cache-type-v q8_0"
     longest = largest_context(case, placement)
     if longest is not None and longest < setting.context:
         yield f"--context {longest}"
     yield from _placed_elsewhere(case, placement)
-    if case.draft is not None and project(case.without_speculation(), placement).fits:
+    if case.draft is not None and project(case.without_speculation(), placement).sure:
         yield "no draft"
 
 
 def _placed_elsewhere(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     """Options for `run` that keep the draft, or some layers or experts, in main memory."""
-    draft, best = case.draft, fit(case)
+    draft, best = case.draft, safe_fit(case)
     if draft is not None and case.devices and not draft.on_host:
         on_host = replace(case, draft=replace(draft, on_host=True))
-        if project(on_host, placement).fits:
+        if project(on_host, placement).sure:
             yield "--draft-gpu-layers 0"
-    if not best.fits:
+    if not best.sure:
         return
     layers, experts = best.placement.layers, best.placement.cpu_experts
     words = [f"--gpu-layers {layers}"] if layers < placement.layers else []

@@ -211,7 +211,7 @@ def _instead(found: Answer) -> str | None:
     others = [
         each
         for each in found.alternatives
-        if each.fits and each.speculation is None
+        if each.found.sure and each.speculation is None
         if each.case.setting.context == asked.case.setting.context
         if crowded or each.case.target is not target
     ]

@@ -8,7 +8,7 @@ that its kind requires.
 import re
 
 from schemas import private
-from schemas.vocabulary import METHODS, SPELLINGS
+from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
 
 _LISTS: dict[str, list[str]] = document("words")
@@ -42,7 +42,7 @@ _CARD_WORD = re.compile(
 _SERIAL = re.compile(r"\d{7}")
 # Names of machines, such as PC-42. A maker or a family may also precede a number: GT-1030.
 _HOST = re.compile(r"([A-Za-z]+)-[A-Za-z0-9-]*\d[A-Za-z0-9-]*")
-_NO_HOST = frozenset((*SPELLINGS.makers, *SPELLINGS.families))
+_NO_HOST = frozenset(document("spellings")["before_numbers"].split())
 
 
 def is_number(text: str) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from answers.names import is_placeholder, machine_named
+from answers.names import is_placeholder, read_machine
 from harness.campaign.answer_form import form_of
 from harness.campaign.model import SuitePrompt
 from schemas.posted import BEGIN, UnreadableTextError, from_text
@@ -32,7 +32,11 @@ LIMIT_S, _BLINK_S = 1.0, 0.3
 _TICK_S = 1e-5  # below, a clock says little
 _CUBIC, _ERROR = 3.0, 0.3  # powers
 # Searched in the first 200 letters of a name only.
-SHORT = {"answers.names._FOUND": (200,), "estimates.gpu_names._NO_CARD": (200,)}
+SHORT = {
+    "answers.name_scan.FOUND": (200,),
+    "answers.name_scan._STEPS": (200,),
+    "estimates.gpu_names._NO_CARD": (200,),
+}
 # Modules that import packages of other machines; they compile no pattern.
 _ELSEWHERE = ("harness.mlx.model", "harness.mlx.session", "tools.mlx", "tools.vllm")
 _PAIR, SHARES = 2, 4
@@ -198,7 +202,7 @@ def test_a_pattern_that_hangs_is_found() -> None:
 def test_a_name_of_40_kb_is_read_at_once(letters: str) -> None:
     began = time.process_time()
 
-    machine_named(letters * (40_000 // len(letters)))
+    read_machine(letters * (40_000 // len(letters)))
     is_placeholder(letters * (40_000 // len(letters)))
 
     assert time.process_time() - began < LIMIT_S

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from answers.learned import LoggedMemoryError
 from answers.memory import RUNTIME_MIB
 from answers.model import KINDS, LayerPlacement, Memory
-from answers.placement import LoadPlan, Projection, allowance_mib, fit, project
+from answers.placement import LoadPlan, Projection, project, safe_fit
 from bench.plan.points import Point, facts_behind
 
 
@@ -42,6 +42,7 @@ def compared(point: Point) -> ComparedPlan:
         total = (point.total_mib, found.devices[0].total() + RUNTIME_MIB)
     elif {"model", "compute"} <= fact.keys():
         total = (sum(fact.values()), sum(planned[kind] for kind in fact))
+    margin = max(case.margin_mib, found.needs[0] - found.devices[0].total())
     caches = {}
     for kind in ("kv", "recurrent"):  # device and host together
         everywhere = fact.get(kind, 0.0) + point.host_mib.get(kind, 0.0)
@@ -55,7 +56,7 @@ def compared(point: Point) -> ComparedPlan:
         caches=caches,
         total=total,
         layers=None if chosen is None else (chosen, found.placement.layers),
-        missed=_missed(point, kinds, planned, allowance_mib(case, found.devices[0])),
+        missed=_missed(point, kinds, planned, margin),
     )
 
 
@@ -63,19 +64,19 @@ def _missed(
     point: Point,
     kinds: Mapping[str, tuple[float, float]],
     planned: Mapping[str, float],
-    allowance: float,
+    margin: float,
 ) -> float | None:
     """The memory used beyond the plan, as a multiple of the margin that "fits" allows.
 
     `None` if neither the total nor a compute buffer is known.
     """
     if point.total_mib is not None:
-        return (point.total_mib - sum(planned[kind] for kind in KINDS)) / allowance
+        return (point.total_mib - sum(planned[kind] for kind in KINDS)) / margin
     if "compute" not in {*kinds, *point.older_mib}:
         return None
     held = sum(fact for fact, _ in kinds.values()) + sum(point.older_mib.values())
     logged = {*kinds, *point.older_mib}
-    return (held + RUNTIME_MIB - sum(planned[kind] for kind in logged)) / allowance
+    return (held + RUNTIME_MIB - sum(planned[kind] for kind in logged)) / margin
 
 
 def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
@@ -128,5 +129,5 @@ def projected(point: Point) -> tuple[LoadPlan, Projection]:
         uses_head=point.drafts_with_head,
     )
     layers = point.gpu_layers
-    found = fit(case) if layers is None else project(case, LayerPlacement(layers=layers))
+    found = safe_fit(case) if layers is None else project(case, LayerPlacement(layers=layers))
     return case, found

@@ -16,7 +16,7 @@ from answers.errors import QuestionError
 from answers.kin import Rig, rig_of
 from answers.kinds import Case
 from answers.machines import MachineWords, described_computer
-from answers.model_names import model_key
+from answers.names import read_model
 from answers.sized_shapes import shape_named
 
 QUERY = Path(__file__).with_name("rows.sql")
@@ -72,7 +72,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
                 engine=row["engine"] or "",
                 partly=row["partly"] and not row["on_cpu"],
             ),
-            model=model_key(name),
+            model=read_model(name).slug,
             depth=row["depth"] or default_depth(row["method"]),
             task=row["task"],
             truth=math.log(row["speedup"]),

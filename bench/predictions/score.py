@@ -133,7 +133,7 @@ def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
         return None
     if question is None:
         return None
-    way = _way(method, row.get("depth"), question.name, question.target)
+    way = _way(method, row.get("depth"), question.target)
     task = str(row.get("task") or "")
     return answer(
         replace(
@@ -146,16 +146,16 @@ def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
     )
 
 
-def _way(method: str, depth: int | None, name: str, target: PlannedModel) -> Way:
+def _way(method: str, depth: int | None, target: PlannedModel) -> Way:
     """The row's way to draft, with the listed draft file or one of typical size."""
     draft, called = None, ""
     if source_of(method) != "text" and not (
         source_of(method) == "own-head" and target.facts.draft_layers
     ):
-        preset = listed_drafter(method, name, target)
+        preset = listed_drafter(method, target)
         draft = (model_named(preset.name) if preset else None) or assumed_drafter(method, target)
         called = preset.name if preset else ""
-    way = way_by(method, draft, called)
+    way = way_by(method, target, draft, called)
     return replace(way, depths=(int(depth),)) if depth else way
 
 

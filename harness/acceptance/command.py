@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from answers.curves import Curve, Ranged
+from answers.names import read_model
 from harness import console
 from harness.acceptance import kept_answers
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
@@ -145,7 +146,7 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curv
         raise BadInputError(
             f"{asked.curve}: name the target, so that the curve can be checked against it"
         )
-    return measured.curve_for(name, find(name, say=console.say), None)
+    return measured.curve_for(name, find(read_model(name), say=console.say), None)
 
 
 def _print(

@@ -8,6 +8,7 @@ from answers.curves import Curve
 from answers.machines import Computer
 from answers.names import card_key
 from answers.shapes import shape_of
+from estimates.roofline import devices
 from harness.errors import BadInputError
 from schemas.submission import VerificationProbe
 
@@ -52,7 +53,7 @@ class MeasuredCurve:
         return Curve(probe=self.probe, source=self.source)
 
     def _require_model(self, name: str, target: PlannedModel) -> None:
-        shapes = (shape_of(self.model), shape_of(target.facts.name))
+        shapes = (shape_of(self.model), target.shape)
         names = [shape.name for shape in shapes if shape]
         # Some tools report the size of the weights, others that of the file including its header.
         expected = target.facts.model_bytes
@@ -69,13 +70,12 @@ class MeasuredCurve:
     def _require_card(self, computer: Computer) -> None:
         if self.device is None:
             return
-        here = {memory.name: card_key(memory.name) for memory in computer.devices}
+        here = {memory.name: memory.card for memory in computer.devices}
         key = card_key(self.device)
+        known = all(card in devices().names for card in here.values())
         if not self.device and here:
             message = f"{self.file}: measured on a CPU; give --gpu none to plan for a CPU"
-        elif self.device and (
-            not here or (key and key not in here.values() and all(here.values()))
-        ):
+        elif self.device and (not here or (key and key not in here.values() and known)):
             message = (
                 f"{self.file}: measured on {self.device}, but the plan is for "
                 f"{' + '.join(here) or 'a CPU'}; give --gpu '{self.device}' to plan for that card"

@@ -7,13 +7,13 @@ from answers.machines import (
     OWN_MEMORY_MIB,
     Computer,
     MachineWords,
-    card_memory,
     computer_of_parts,
     ddr_gb_per_s,
     described_computer,
-    shares_memory,
+    reported_card,
 )
 from answers.model import MIB, Memory
+from answers.names import NamedMachine
 from estimates.identity import cpu_label
 from estimates.roofline import normalised
 from harness.errors import BadInputError
@@ -25,15 +25,15 @@ _NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
 _NOTHING_SAID = MachineWords()
 
 
-def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
-    """Return the machine that `words` describes, or this machine if there is no description.
+def computer_of(words: MachineWords = _NOTHING_SAID, said: NamedMachine | None = None) -> Computer:
+    """Return the machine that `words` and the text of a question describe, else this machine.
 
     Raises `BadInputError`.
     """
-    if not words.described:
+    if not words.described and said is None:
         return _this_computer(words)
     try:
-        return described_computer(words)
+        return described_computer(words, said)
     except QuestionError as error:
         raise BadInputError(str(error)) from error
 
@@ -61,7 +61,7 @@ def _this_computer(words: MachineWords) -> Computer:
     _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
     # Without such GPUs, take the first that shares main memory or whose memory is unknown. A GB10
     # lists no memory; any other NVIDIA GPU without listed memory is faulty.
-    units = (x for x in rig.gpus if x.vendor != "nvidia" or shares_memory(x.name))
+    units = (x for x in rig.gpus if x.vendor != "nvidia" or _shares(x.name))
     used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
     own = own_cards(rig) or tuple(used)[:1]
     host = Memory(
@@ -71,10 +71,13 @@ def _this_computer(words: MachineWords) -> Computer:
         or (rig.ram_mts and ddr_gb_per_s(rig.ram_mts, rig.ram_channels)),
     )
     return computer_of_parts(
-        tuple(card_memory(gpu.name, gpu.vram_mib, words) for gpu in own),
+        tuple(reported_card(gpu.name, gpu.vram_mib, words) for gpu in own),
         host,
         words,
         cores=rig.cpu.physical_cores,
-        unified=[gpu.name for gpu in own if shares_memory(gpu.name, gpu.vram_mib)],
         processor=words.cpu or processor,
     )
+
+
+def _shares(name: str) -> bool:
+    return reported_card(name, None, _NOTHING_SAID).shares

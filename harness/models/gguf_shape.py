@@ -14,6 +14,7 @@ from harness.models.gguf_parse import GgufHeader, Tensor
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096
+_LAYER_TABLE = "per_layer_token_embd.weight"  # always in host memory
 # One layer in every N attends to the whole context (llama.cpp's `set_swa_pattern`).
 _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2": 4, "exaone4": 4}
 
@@ -35,10 +36,12 @@ def facts_of(name: str, headers: Sequence[GgufHeader]) -> ModelFacts:
     count = len(layers) - min(predicting, len(layers) - 1)
     embedding = next((x for x in tensors if x.name == "token_embd.weight"), None)
     output = next((x for x in tensors if x.name == "output.weight"), embedding)
+    tables = sum(x.bytes for x in tensors if x.name == _LAYER_TABLE)
     others = sum(
         x.bytes
         for x in tensors
-        if _BLOCK.match(x.name) is None and x.name not in ("token_embd.weight", "output.weight")
+        if _BLOCK.match(x.name) is None
+        and x.name not in ("token_embd.weight", "output.weight", _LAYER_TABLE)
     )
     return ModelFacts(
         name=header.text("general.name") or name,
@@ -54,6 +57,7 @@ def facts_of(name: str, headers: Sequence[GgufHeader]) -> ModelFacts:
         expert_feed_forward=_number(header, "expert_feed_forward_length"),
         embedding_bytes=embedding.bytes if embedding else 0,
         output_bytes=(output.bytes if output else 0) + others,
+        table_bytes=tables,
         tied=output is embedding,
         context_tokens=_number(header, "context_length") or None,
     )

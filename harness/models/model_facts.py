@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from answers.catalog import model_by_name, model_named
+from answers.catalog import model_meant, model_of
 from answers.choices import PlannedModel
+from answers.names import ModelRef
 from answers.presets import Preset
+from answers.sized_shapes import shape_named
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
 from harness.models.gguf_file import sparse_copy
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
 
-def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
+def find(ref: ModelRef, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
     """Return the facts about the model that a path, a preset or `owner/repo:quant` names.
 
     A preset that is not on this disk gets the facts in the tables of `answers/`, or if those lack
@@ -29,23 +31,34 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
 
     Raises `BadInputError` for an unknown name, and `MachineError` if neither source has the facts.
     """
-    match meaning(name):
+    match meaning(ref):
         case Path() as path:
             return _from_file(path, server_name=str(path))
         case Preset() as preset:
             return _from_preset(preset, say, client)
-    name = hub.without_host(name)
+    name = hub.without_host(ref.written)
     try:
         return _from_hub(name, say, client)
     except MachineError:
-        listed = model_named(name)
+        listed = model_meant(ref)
         if listed is None:
             raise
         return replace(listed, server_name=f"-hf {name}")
 
 
+def of_preset(preset: Preset, *, client: "Hub | None" = None) -> PlannedModel | None:
+    """Return the model of a preset: from its file if it is on this disk, else from the tables."""
+    path = preset_path(preset, client=client)
+    if path is None:
+        return model_of(preset)
+    return replace(_from_file(path, server_name=str(path)), preset=preset)
+
+
 def _from_file(path: Path, *, server_name: str) -> PlannedModel:
-    return PlannedModel(facts=gguf_shape.facts_of_file(path), path=path, server_name=server_name)
+    facts = gguf_shape.facts_of_file(path)
+    return PlannedModel(
+        facts=facts, path=path, server_name=server_name, shape=shape_named(facts.name)
+    )
 
 
 def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
@@ -65,14 +78,16 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
     paths = [Path(folder.name) / Path(name).name for name in headers]
     for path, header in zip(paths, headers.values(), strict=True):
         sparse_copy(header.data[: header.end], header.file_bytes, path)
-    return PlannedModel(facts=facts, path=paths[0], server_name=f"-hf {reference}")
+    return PlannedModel(
+        facts=facts,
+        path=paths[0],
+        server_name=f"-hf {reference}",
+        shape=shape_named(facts.name),
+    )
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
-    path = preset_path(preset, client=client)
-    if path is not None:
-        return _from_file(path, server_name=str(path))
-    listed = model_by_name(preset)
+    listed = of_preset(preset, client=client)
     if listed is not None:
         return listed
     if preset.repository is None:

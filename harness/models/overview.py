@@ -14,7 +14,7 @@ from harness.models.gguf_file import part_paths
 from harness.models.local_files import LocalFile, local_files
 from harness.models.resolve import preset_path
 
-_ORDER: tuple[Extent | None, ...] = ("yes", "partly", "no", None)  # `None` is unknown
+_ORDER: tuple[Extent | None, ...] = ("yes", "barely", "partly", "no", None)  # `None` is unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,8 @@ def facts_about(preset: Preset, file_bytes: int | None = None) -> ModelFacts | N
 def fitting(found: ModelsOverview) -> str:
     """Return a line with the number of models that fit this machine."""
     models = [each for each in found.models if each.preset.head is None]
-    whole, split = ([each for each in models if each.fits == word] for word in ("yes", "partly"))
+    whole = [each for each in models if each.fits in ("yes", "barely")]
+    split = [each for each in models if each.fits == "partly"]
     room = f"{found.memory.free_mib / 1024:.1f} GiB of free memory ({found.memory.name})"
     more = f", {len(split)} more fit partly" if split else ""
     here = sum(each.on_disk for each in (*whole, *split))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from answers.errors import QuestionError
 from answers.model_names import quantisation_of
+from answers.names import ModelRef, read_model
 from answers.presets import (
     DEFAULT_DRAFT,
     HEAD,
     Preset,
     preset_named,
+    preset_of,
     presets,
     require_quantisation,
 )
@@ -47,15 +49,15 @@ def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*presets(), *(shape.name for shape in shapes()))))
 
 
-def meaning(name: str) -> Path | Preset | tuple[str, str]:
+def meaning(ref: ModelRef) -> Path | Preset | tuple[str, str]:
     """Return what a name means: a file on this disk, a preset, or a repository and quantisation.
 
     Raises `BadInputError` for an unknown name.
     """
-    path = files.expanded(name)
-    found = path if path.is_file() else preset_named(name) or hub.reference(name)
+    path = files.expanded(ref.written)
+    found = path if path.is_file() else preset_of(ref) or hub.reference(ref.written)
     if found is None:
-        raise refuse_unknown(name)
+        raise refuse_unknown(ref.written)
     return found
 
 
@@ -65,7 +67,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making the weights
     fails.
     """
-    match meaning(value):
+    match meaning(read_model(value)):
         case Path() as path:
             return WeightsFile(path=path)
         case Preset() as preset:
@@ -136,7 +138,7 @@ def made_path(preset: Preset) -> Path:
 
 def on_disk(name: str) -> Path | None:
     """Find the local file for a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
-    match meaning(name):
+    match meaning(read_model(name)):
         case Path() as path:
             return path
         case Preset() as preset:

@@ -10,7 +10,7 @@ from answers import warnings
 from answers.catalog import preset_facts
 from answers.model import LayerPlacement, ModelFacts, Setting
 from answers.model_names import quantisation_of
-from answers.placement import fit
+from answers.placement import fit, safe_fit
 from answers.presets import preset_named
 from answers.shapes import facts_of, shape_of
 from answers.sized_shapes import ESTIMATED
@@ -49,7 +49,7 @@ def require_room(names: Sequence[str], context: int) -> None:
     free_gib = (case.host.free_mib + own) / 1024
     raise MachineError(
         f"{' and '.join(names)} with a context of {context:,} tokens: "
-        f"{on_host.host_needs / 1024:.1f} GiB are needed, but only {free_gib:.1f} GiB are free "
+        f"{on_host.needs[-1] / 1024:.1f} GiB are needed, but only {free_gib:.1f} GiB are free "
         "here, so nothing was fetched; `python -m harness models` lists what fits"
     )
 
@@ -93,11 +93,11 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
         return None
     facts = facts_of_file(draft) if draft is not None else None
     case = computer.load(facts_of_file(target), Setting(context=context), facts)
-    found = fit(case)
-    if case.draft is None or found.device_fits:
+    found = safe_fit(case)
+    if case.draft is None or found.sure_on_devices:
         return found.placement.layers, case.draft_layers
     on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft fits
-    return fit(on_host).placement.layers, 0
+    return safe_fit(on_host).placement.layers, 0
 
 
 def failed_allocation(
@@ -114,5 +114,5 @@ def failed_allocation(
     case = replace(case, host=replace(case.host, name="main memory"))
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole
-    share = fit(case).placement.share
+    share = safe_fit(case).placement.share
     return tuple(warnings.after_failure(case, LayerPlacement(layers=placed, share=share)))

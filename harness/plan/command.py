@@ -38,7 +38,7 @@ def plan(
     - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
     """
     question = question_of(models, load=load, computer=computer, speed=speed, say=console.say)
-    server = server_of(computer)
+    server = server_of(computer, described=question.computer.described)
     found = planned(question, server)
     if json:
         console.print_json(cast("dict[str, Json]", as_json(found)))

@@ -10,23 +10,24 @@ from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
 from answers.curves import Curve
-from answers.evidence import by_model
+from answers.engines import ENGINES, engine_named
+from answers.listed import as_asked, without_ways
 from answers.machines import Computer
-from answers.model_names import model_key
+from answers.model import Setting
+from answers.names import Named, NamedMachine, read, read_model
 from answers.placement import fit
-from answers.presets import preset_named
 from answers.rates import with_step
 from answers.rounds import DraftSource
 from harness.campaign.options import AUTOMATIC_LAYERS
 from harness.curves.kept import kept_for
-from harness.curves.read import read
+from harness.curves.read import read as read_curve
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
 from harness.machine.engines import server_program
 from harness.models.compatibility import compare_files, refusal
-from harness.models.model_facts import find
-from harness.models.resolve import on_disk
+from harness.models.model_facts import find, of_preset
+from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
@@ -50,31 +51,58 @@ def question_of(
     """
     if models.target is None:
         raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
-    here = computer_of(computer.words)
-    target = find(models.target, say=say)
+    said, notes = _said(models.target)
+    described = bool(said.machine.cards or said.machine.processor or said.machine.ram_gib)
+    here = computer_of(computer.words, said.machine if described else None)
+    ref = said.model or read_model(models.target)
+    target = find(ref, say=say)
+    if target.path is not None and target.preset is None:  # the file's own name
+        own = read_model(target.facts.name)
+        ref = replace(own, written=ref.written, quantisation=ref.quantisation)
     curve = _curve(speed.curve, models.target, target, here, described=computer.words.described)
-    preset = preset_named(models.target)
-    key = model_key(models.target if preset or target.path is None else target.facts.name)
+    if curve is None:  # a curve belongs to this file
+        engine = models.engine or (engine_named(said.engine) if said.engine else None)
+        target, assumed = as_asked(ref, target, here, engine)
+        notes += assumed
     machine = with_results(here, speed.results, target)
-    asked = Question(
-        name=models.target,
-        model=key,
-        pairs=tuple(by_model().get(key, ())),
-        target=target,
-        computer=machine,
-        setting=load.setting(),
+    asked = replace(
+        without_ways(ref, target, machine, notes=notes),
+        setting=_setting(load, said),
         alone=(models.draft or "").lower() == "none",
-        task=models.task,
-        quantisation=preset.quantisation if preset else None,
+        task=models.task or said.task,
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
-    if curve is not None and fit(asked.load).extent == "yes":  # a step reads one memory only
+    if curve is not None and fit(asked.load).fits_whole:  # a step reads one memory only
         asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
-    ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
+    ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance))
     return replace(asked, ways=ways, named=named)
+
+
+def _said(text: str) -> tuple[Named, tuple[str, ...]]:
+    """Return the parts of a text of several words, and a note of words that were not understood.
+
+    Any other text is a model's name or a file.
+    """
+    if " " not in text.strip() or expanded(text).is_file():
+        return Named(machine=NamedMachine(), model=read_model(text)), ()
+    said = read(text)
+    if said.model is None:
+        raise refuse_unknown(text)
+    notes = [f"{word!r} was not understood" for word in said.unknown]
+    if said.engine and engine_named(said.engine) is None:
+        notes.append(f"{said.engine} cannot be planned; {', '.join(ENGINES)} can")
+    return said, tuple(notes)
+
+
+def _setting(load: options.LoadOptions, said: Named) -> Setting:
+    """Return the settings of the options, with the context of the text if no option names one."""
+    setting = load.setting()
+    if said.context_tokens is None or setting.context != Setting().context:
+        return setting
+    return replace(setting, context=said.context_tokens)
 
 
 def _curve(
@@ -85,7 +113,7 @@ def _curve(
         return None
     found = None
     if given is not None:
-        found = read(expanded(given))
+        found = read_curve(expanded(given))
     elif target.path is not None and not described:
         found = kept_for(target.path, computer)
     return found.curve_for(name, target, computer) if found else None
@@ -96,17 +124,15 @@ def _ways(
     named: Way | None,
     depth: int | None,
     acceptance: float | None,
-    say: Callable[[str], None],
 ) -> Iterator[Way]:
     """Yield all possible ways to draft, ending with the one that the user named, if any.
 
     Depth and acceptance apply to the named way, or to all ways if none is named.
     """
     listed = catalog.ways_of(
-        asked.name,
         asked.target,
         figures_of(asked),
-        lambda name: _possible_draft(name, say),
+        of_preset,
         depth=None if named else depth,
         acceptance=None if named else acceptance,
     )
@@ -114,13 +140,13 @@ def _ways(
     yield from filter(None, [named])
 
 
-def server_of(computer: options.ComputerOptions) -> Path | None:
+def server_of(computer: options.ComputerOptions, *, described: bool = False) -> Path | None:
     """Return the named or installed llama-server, if any; `None` when planning for another machine.
 
     Raises `BadInputError` if a named server is missing.
     """
     named = computer.server_binary
-    if computer.words.described:
+    if computer.words.described or described:
         if named:
             raise BadInputError(
                 "--server-binary tests this machine; leave out options that describe another "
@@ -135,11 +161,6 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
     return Path(found) if found else None
 
 
-def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """Describe a draft from the catalog; read the draft's file if it is on this disk."""
-    return find(name, say=say) if on_disk(name) else catalog.model_named(name)
-
-
 def _named(
     models: options.ModelOptions,
     load: options.LoadOptions,
@@ -151,7 +172,7 @@ def _named(
 
     Raises `BadInputError` if the named model or method cannot draft for the target.
     """
-    draft, target_name = models.draft or "none", models.target or ""
+    draft = models.draft or "none"
     if draft.lower() == "none":
         return None
     method = models.draft_kind or methods_by("model")[0]
@@ -160,30 +181,28 @@ def _named(
     source = source_of(method)
     model, name = None, ""
     if draft.lower() not in (*METHODS, options.NGRAM):
-        model, name = find(draft, say=say), draft
+        model, name = find(read_model(draft), say=say), draft
         _require_vocabulary(target, model, source)
     elif source != "text" and not (source == "own-head" and target.facts.draft_layers):
-        model, name = _listed_drafter(method, target_name, target, say)
-    way = catalog.way_by(method, model, name)
+        model, name = _listed_drafter(method, target)
+    way = catalog.way_by(method, target, model, name)
     depths = (load.depth,) if load.depth else way.depths
     on_host = load.draft_gpu_layers == 0
     return replace(way, depths=depths, acceptance=acceptance, draft_on_host=on_host)
 
 
-def _listed_drafter(
-    method: str, target_name: str, target: PlannedModel, say: Callable[[str], None]
-) -> tuple[PlannedModel, str]:
+def _listed_drafter(method: str, target: PlannedModel) -> tuple[PlannedModel, str]:
     """Return the drafter for a method named without a file: the catalog's, else an assumed one.
 
     Raises `BadInputError` for a built-in head that the model does not have.
     """
-    preset = catalog.listed_drafter(method, target_name, target)
-    model = _possible_draft(preset.name, say) if preset else None
+    preset = catalog.listed_drafter(method, target)
+    model = of_preset(preset) if preset else None
     if preset is not None and model is not None:
         return model, preset.name
     if source_of(method) == "own-head" and not catalog.may_have_head(target):
         raise BadInputError(
-            f"{target_name} has no built-in prediction head, so it cannot use itself as draft"
+            f"{target.facts.name} has no built-in prediction head, so it cannot use itself as draft"
         )
     return catalog.assumed_drafter(method, target), ""
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 from answers.choices import PlannedModel
 from answers.learned import learned
-from answers.machines import Computer, without_size
+from answers.machines import Computer, device_key
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.names import card_key
 from answers.rates import Rate, rate_of, with_rates
 from answers.shapes import facts_of, shape_of
 from estimates.identity import identify
 from estimates.pairing import plain_tps
-from estimates.roofline import bytes_per_token, normalised
+from estimates.roofline import bytes_per_token
 from harness.errors import BadInputError
 from harness.files import result_bytes
 from schemas.contract import read
@@ -53,8 +52,7 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
         )
     else:
         return
-    label = identify(submission).device_label
-    device = card_key(label) or normalised(without_size(label))
+    device = device_key(identify(submission).device_label, on_cpu=on_cpu)
     found = rate_of(facts, tps, on_cpu=on_cpu, device=device, source=source)
     if found is not None:
         yield found

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from answers.commands import methods_by
+from answers.engines import ENGINES
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
@@ -43,7 +44,12 @@ class ModelOptions:
         metavar="KIND",
         choices=_FILES,
     )
-
+    engine: str | None = _model(
+        f"The engine: {', '.join(ENGINES)}. Default: the one that the model's name implies, such "
+        "as vllm for AWQ, else llama.cpp.",
+        metavar="NAME",
+        choices=tuple(ENGINES),
+    )
     task: str | None = _model(
         f"Kind of task: {', '.join(TASKS)}. Default: all tasks.",
         metavar="TASK",

@@ -15,6 +15,7 @@ from answers.words import sentences
 from harness import PROGRAM
 from harness.machine.command_line import pasted
 from harness.report.use import folded
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import say
 
 _BASES = {
@@ -56,7 +57,9 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
         yield f"Use it:     {words}"
         yield from folded(command.note or "")
     measure = measure_words(found)
-    if measure is None and best.draft is not None and best.target.is_here:
+    if found.question.engine != LLAMA_CPP:
+        yield f"Measure it: `{PROGRAM} run --help` has the options for a server that you start."
+    elif measure is None and best.draft is not None and best.target.is_here:
         yield "To get commands, name the draft file instead of its method."
     elif measure is None:
         name = found.question.name

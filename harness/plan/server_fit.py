@@ -7,10 +7,10 @@ are needed: a sparse file with only the header is enough.
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from answers.alternatives import with_details
 from answers.answer import Answer, Question, answer
 from answers.commands import load_words, method_of
 from answers.engine_commands import drafting
+from answers.memory import Placed
 from answers.model import Buffers, LayerPlacement
 from answers.placement import largest_context, merge_placements, placed
 from harness.machine.engines import server_environment
@@ -25,53 +26,35 @@ from harness.models.gguf_file import opened, part_paths, sparse_copy
 
 _TIMEOUT_S = 60
 _REASON_LENGTH = 160
-_MIB_SIZE = r"([\d.]+) MiB"
-_COMPUTE = re.compile(rf"(?<!\S)(\S+) compute buffer size = +{_MIB_SIZE}")
-_CACHE = re.compile(rf"llama_kv_cache\w*: size = +{_MIB_SIZE}")
-_STATE = re.compile(rf"llama_memory_recurrent: size = +{_MIB_SIZE}")
-_OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
 # A row of llama-server's table: MiB of weights, of caches and states, and of compute buffers.
 _PLACE = re.compile(
-    r"memory_breakdown_print: \|\s+- (\S+).{0,200}?=\s+(\d+) \+\s+(\d+) \+\s+\d+\s*[|)]"
+    r"memory_breakdown_print: \|\s+- (\S+).{0,200}?=\s+(\d+) \+\s+(\d+) \+\s+(\d+)\s*[|)]"
 )
 _HOST = "Host"
 _ENDED_EARLY = ("-lv", "5", "--no-warmup", "--host", "127.0.0.1", "--port", "0")
 _FITTED = "fitting params to free memory took"
 _STAMP = re.compile(r"^[\d.]+ [EW] ")
+# MiB of weights, of caches and states, and of compute buffers that a server would allocate for one
+# model, as whole numbers, by device in the server's order.
+Allocated: TypeAlias = Mapping[str, tuple[int, int, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllocatedSizes:
-    """The sizes in MiB that a server would allocate for one model, by device in the server's order.
-
-    `places` maps each device to its MiB of weights, and of caches and states, as whole numbers.
-    """
-
-    kv: float
-    recurrent: float
-    output: float
-    device_compute: tuple[float, ...]
-    host_compute: float
-    places: Mapping[str, tuple[int, int]]
-
-    def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
-        """Overwrite the planned buffer sizes of the same model with the server's sizes."""
-        host.output, host.compute = self.output, self.host_compute
-        if not self.device_compute:
-            host.kv, host.recurrent = self.kv, self.recurrent
-        for buffers, mib in zip(devices, self.device_compute, strict=False):
-            buffers.compute = mib
-        on_devices = [sizes for name, sizes in self.places.items() if name != _HOST]
-        for buffers, sizes in zip(devices, on_devices, strict=False):
-            _take(buffers, *sizes)
-        if _HOST in self.places:
-            _take(host, *self.places[_HOST])
+def _replace(planned: Placed, sizes: Allocated) -> None:
+    """Overwrite the planned buffer sizes of the same model with the server's sizes."""
+    devices, host = planned
+    on_devices = (each for name, each in sizes.items() if name != _HOST)
+    for buffers, each in zip(devices, on_devices, strict=False):
+        _take(buffers, *each)
+    if _HOST in sizes:
+        _take(host, *sizes[_HOST])
 
 
-def _take(buffers: Buffers, weights: int, context: int) -> None:
+def _take(buffers: Buffers, weights: int, context: int, compute: int) -> None:
     """Use the server's sizes, in whole MiB, unless they are the planned sizes rounded down."""
     if int(buffers.model) != weights:
         buffers.model = float(weights)
+    if int(buffers.compute) != compute:
+        buffers.compute = float(compute)
     state = buffers.recurrent + buffers.output
     if int(buffers.kv + state) != context:
         buffers.kv = max(0.0, context - state)
@@ -91,11 +74,11 @@ def plan(question: Question, server: Path | None = None) -> Answer:
     return with_details(_exact(found, sizes) if sizes else found)
 
 
-def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
+def _exact(found: Answer, sizes: tuple[Allocated, ...]) -> Answer:
     case, placement = found.asked.case, found.asked.found.placement
     models = placed(case, placement)
-    for (devices, host), each in zip(models, sizes, strict=True):
-        each.replace_in(devices, host)
+    for planned, each in zip(models, sizes, strict=True):
+        _replace(planned, each)
     exact = merge_placements(case, placement, models, exact=True)
     return replace(
         found,
@@ -105,7 +88,7 @@ def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
     )
 
 
-def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...] | str | None:
+def _allocated(found: Answer, server: Path | None) -> tuple[Allocated, ...] | str | None:
     """Return the sizes that the server would allocate, or the reason why it reports none.
 
     Returns `None` without a server, or if a model's header is not on this disk.
@@ -126,7 +109,7 @@ def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...]
 
 def allocated_sizes(
     program: Path, loads: Sequence[tuple[Path, Sequence[str]]]
-) -> tuple[AllocatedSizes, ...] | str:
+) -> tuple[Allocated, ...] | str:
     """Return the sizes that a server reports for each model, or the reason why it reports none."""
     found = []
     with TemporaryDirectory(prefix="draftmap-plan-") as folder:
@@ -134,7 +117,7 @@ def allocated_sizes(
             path = _header_only(model, Path(folder) / str(number))
             log = _log_until_fitted(program, ["-m", str(path), *words, *_ENDED_EARLY])
             sizes = parsed(log)
-            if not sizes.places:
+            if not sizes:
                 return _refusal(log)
             found.append(sizes)
     return tuple(found)
@@ -184,17 +167,6 @@ def _refusal(log: str) -> str:
     return reason.rpartition(": error ")[2][:_REASON_LENGTH]
 
 
-def parsed(log: str) -> AllocatedSizes:
-    """Parse the sizes in the engine's log for one model."""
-    before = log.rpartition("memory breakdown [MiB]")[0] or log
-    compute = {name: float(mib) for name, mib in _COMPUTE.findall(before)}
-    # Host memory contains the CPU's buffers and the host buffers that a GPU reads.
-    in_host = [n for n in compute if n.startswith(("CPU", "BLAS")) or n.endswith("_Host")]
-    return AllocatedSizes(
-        kv=sum(map(float, _CACHE.findall(before))),
-        recurrent=sum(map(float, _STATE.findall(before))),
-        output=sum(map(float, _OUTPUT.findall(before))),
-        device_compute=tuple(mib for name, mib in compute.items() if name not in in_host),
-        host_compute=sum(compute[name] for name in in_host),
-        places={name: (int(a), int(b)) for name, a, b in _PLACE.findall(log)},
-    )
+def parsed(log: str) -> Allocated:
+    """Parse the table in the engine's log for one model; empty if there is none."""
+    return {name: (int(a), int(b), int(c)) for name, a, b, c in _PLACE.findall(log)}

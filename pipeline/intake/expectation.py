@@ -99,7 +99,7 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
         draft = catalog.model_named(name)
         if draft is None:
             return None
-    way = catalog.way_by(method.id, draft, name or "")
+    way = catalog.way_by(method.id, question.target, draft, name or "")
     return replace(way, depths=(depth,))
 
 
@@ -111,6 +111,6 @@ def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | N
     kind, target = METHODS[arm.method.type].draft, question.target
     name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)
     if name is None and kind == "built-in" and not target.facts.draft_layers:
-        preset = catalog.listed_drafter(arm.method.type, question.name, target)
+        preset = catalog.listed_drafter(arm.method.type, target)
         return preset.name if preset else ""
     return "" if name is None and kind == "required" else name

@@ -1,4 +1,4 @@
-"""The words of the project as data: methods, tasks, verdicts, size classes, runners, spellings."""
+"""The words of the project as data: methods, tasks, verdicts, size classes, runners."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from schemas.submission import Task
-from schemas.vocabulary.documents import document, entries, read_entry
+from schemas.vocabulary.documents import document, entries
 from schemas.vocabulary.flags import FLAGS, filled
 from schemas.vocabulary.method_table import METHODS as METHODS
 
@@ -102,23 +102,6 @@ class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     kind: str
 
 
-class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """People's spellings of cards, memory and models; `spellings.toml` explains the keys."""
-
-    makers: tuple[str, ...]
-    families: tuple[str, ...]
-    variants: tuple[str, ...]
-    memory_words: tuple[str, ...]
-    video_words: tuple[str, ...]
-    system_words: tuple[str, ...]
-    processor_words: tuple[str, ...]
-    brands: Mapping[str, str]
-    words: Mapping[str, str]
-    phrases: Mapping[str, str]
-    memory_units: Mapping[str, float]
-    size_units: Mapping[str, float]
-
-
 def size_class(parameters: int | None) -> SizeClass:
     """The size class of a model by its number of parameters."""
     if parameters is None:
@@ -156,7 +139,6 @@ def as_json() -> dict[str, Any]:
             "verdicts": VERDICTS,
             "sizes": SIZES,
             "runners": RUNNERS,
-            "spellings": SPELLINGS,
             "sentences": SENTENCES,
             "doubts": DOUBTS,
         }
@@ -194,4 +176,3 @@ _aliases = document("aliases")
 MODEL_NAMES: Mapping[str, str] = _aliases["models"]
 MODEL_GENERATIONS: Mapping[str, str] = _aliases["generations"]
 MODEL_SLUGS: Mapping[str, str] = _aliases["slugs"]
-SPELLINGS = read_entry(Spellings, "spellings", document("spellings"))

@@ -4,8 +4,9 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
+from answers.memory import place
 from answers.model import LayerPlacement, Memory, Setting
-from answers.placement import LoadPlan, merge_placements, placed, project
+from answers.placement import LoadPlan, Projection, fit, merge_placements, placed, project
 from bench.plan.__main__ import ERRORS, errors_file
 from bench.plan.comparison import compared, memory_error, projected, wrongly_fitting
 from bench.plan.points import Arch, Point, UnknownShapeError, listed_points
@@ -38,23 +39,41 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
     assert wrongly_fitting([("a", 0.4), ("b", 0.9)]) == 0
 
 
-def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
+def test_a_plan_is_certain_to_fit_with_the_runtime_and_the_error_of_weights() -> None:
     target = known("qwen2.5-7b")
     room = Memory(name="card", free_mib=8000)
     case = LoadPlan(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
     found = project(case, LayerPlacement(layers=29))
     used = found.devices[0]
 
-    # 152,064 and 3,584 numbers of four bytes for each of 512 tokens are 304 MiB.
-    allowed = 0.08 * used.model + 140 + 304
+    allowed = 0.08 * used.model + 140
     exactly = replace(case, devices=(replace(room, free_mib=used.total() + allowed),))
     less = replace(case, devices=(replace(room, free_mib=used.total() + allowed - 1),))
 
-    assert project(exactly, found.placement).fits
-    assert not project(less, found.placement).fits
-    certain = replace(less, target=replace(target, weights_error=0.0))
-    assert project(certain, found.placement).fits
-    assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).fits
+    assert project(exactly, found.placement).extent == "yes"
+    assert project(less, found.placement).extent == "barely"
+    known_weights = replace(less, target=replace(target, weights_error=0.0))
+    assert project(known_weights, found.placement).sure
+    assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).sure
+
+
+def test_between_its_least_and_its_most_memory_a_plan_fits_by_chance() -> None:
+    target = replace(known("qwen2.5-7b"), weights_error=0.0)
+    host = Memory(name="host", free_mib=8000)
+    card = Memory(name="card", free_mib=8000, free_error_mib=800)
+    case = LoadPlan(target=target, setting=Setting(), devices=(card,), host=host)
+    total = project(case, LayerPlacement(layers=29)).devices[0].total()
+
+    def with_free(mib: float) -> Projection:
+        return fit(replace(case, devices=(replace(card, free_mib=mib),)))
+
+    # The runtime takes 140 MiB, up to 800 MiB more are free, and the margin is 1,024 MiB.
+    assert with_free(total + 1024).extent == "yes"
+    assert with_free(total + 1023).extent == "barely"
+    assert with_free(total - 660).extent == "barely"
+    assert with_free(total - 661).extent == "partly"
+    # Half way between 660 less and 1,024 more:
+    assert with_free(total + 182).chance == pytest.approx(0.5)
 
 
 def test_a_point_of_unknown_shape_is_refused() -> None:
@@ -108,3 +127,27 @@ def test_architecture_facts_are_planned_without_a_model_file() -> None:
 
     # 32 layers · 2048 values · 4096 tokens · 2 bytes · (llama-server's four slots share them)
     assert found.planned["kv"] == 512
+
+
+@pytest.mark.parametrize(
+    "name", ["idx-9b-4070-262144", "log-4b-131072-q8-mtp", "gh-4b-262144-q8", "gh-4b-262144-f16"]
+)
+def test_compute_buffers_at_long_contexts_are_within_ten_percent(name: str) -> None:
+    fact, plan = compared(POINTS[name]).kinds["compute"]
+
+    assert plan == pytest.approx(fact, rel=0.1)
+
+
+def test_a_quantised_cache_needs_an_f16_copy_of_one_layer_on_a_device_only() -> None:
+    target = known("qwen2.5-7b")
+    eighth = Setting(kv_k="q8_0", kv_v="q8_0")
+    whole, none = LayerPlacement(layers=29), LayerPlacement(layers=0)
+
+    (device,), _ = place(target, eighth, whole)
+    (usual,), _ = place(target, Setting(), whole)
+
+    # 4,096 tokens of 512 keys and 512 values, of two bytes each
+    assert device.compute - usual.compute == 8
+    assert place(target, eighth, none)[1].compute == place(target, Setting(), none)[1].compute
+    older = replace(eighth, before_june_2026=True)
+    assert place(target, older, whole)[0][0].compute == 304 + 7  # logits, and a row more of 3,584

@@ -39,8 +39,8 @@ def test_a_dense_model_of_8b_on_a_12_gb_card() -> None:
     # Left for tokens: 9949.6 - 7604.3 - 108 = 2237.3; a token takes 0.125 of cache and 1/1024 of
     # mask, so 17,759 tokens, in steps of 256: 17,664.
     assert largest_context(case, found.placement) == 17_664
-    # 7604.3 MiB and 128 of cache at 1,024 tokens, an eighth of the context, at 360 x 0.62 GB/s:
-    # 36.33 ms; 32 layers start in 0.64 ms more.
+    # 7604.3 MiB and 128 of cache at 1,024 tokens (an eighth of the context), at 360 x 0.62 GB/s:
+    # 36.32 ms; 32 layers start in 0.64 ms more.
     machine = MachineSpeed(device_gb_per_s=360, host_gb_per_s=None)
     assert plain(case, found, machine).estimate == pytest.approx(1000 / 36.97, rel=1e-3)
 

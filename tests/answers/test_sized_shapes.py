@@ -7,7 +7,7 @@ from answers.model_names import quantisation_of
 from answers.presets import preset_named, require_quantisation
 from answers.rates import gb_per_token
 from answers.shapes import facts_of, shape_of, shapes
-from answers.sized_shapes import estimate_note, shape_named
+from answers.sized_shapes import shape_named
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,13 @@ def test_an_estimated_size_is_marked_and_has_a_wider_error() -> None:
     assert facts_of(known, bits).weights_error == pytest.approx(0.08)
     assert facts_of(estimated, bits).weights_error == pytest.approx(0.08 + 0.15)
     assert facts_of(known, quantisation_of("4-bit")).weights_error == pytest.approx(0.15)
-    assert estimate_note("qwen3-8b") is None
-    assert estimate_note("foo-8b") == (
+    assert not known.basis
+    assert estimated.basis == (
         "foo-8b is not in our table of shapes; the plan is based on the 8B in its name"
     )
-    assert "671B-A37B (published configuration" in (estimate_note("DeepSeek R1") or "")
+    stated = shape_named("DeepSeek R1")
+    assert stated is not None
+    assert "671B-A37B (published configuration" in stated.basis
 
 
 @pytest.mark.parametrize("name", ["foo", "mtp", "ngram", "qwen3-8", "qwen3.6-27b-eagle3:Q8_0"])

@@ -163,7 +163,9 @@ def test_the_depth_that_people_tried_is_the_one_that_is_recommended() -> None:
 def test_a_way_that_does_not_fit_is_not_recommended() -> None:
     question = asked()
     # 42 GB of a draft for a card of 24 GB.
-    large = catalog.way_by("draft-model", catalog.model_named("llama-3.3-70b"), "llama-3.3-70b")
+    large = catalog.way_by(
+        "draft-model", question.target, catalog.model_named("llama-3.3-70b"), "llama-3.3-70b"
+    )
 
     found = answer(replace(question, ways=(large,)))
     named = answer(replace(question, ways=(large,), named=large))

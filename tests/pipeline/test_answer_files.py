@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from answers.advice import RANKS
 from answers.answer import Answer
 from answers.evidence import pairs
 from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
-from answers.machines import MachineWords
+from answers.machines import DEFAULT_RAM_GIB, MachineWords
 from answers.presets import preset_named
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
@@ -35,12 +36,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """All files as a page reads them: rows by model and machine."""
+    """All files as a page reads them: rows by model and machine, and `others` by main memory."""
 
     sizes: dict[str, int]
     machines: list[str]
     names: dict[str, str]
     rows: dict[tuple[str, str], Row]
+    others: dict[tuple[str, str, float], Row]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     index, *files = answers_that_ship(tmp_path_factory.getbasetemp())
     listed = json.loads(index.data)
     machines = [name for name, *_ in listed["machines"]]
-    rows = {}
+    rows, others = {}, {}
     for file in files:
         document = json.loads(file.data)
         for values in document["answers"]:
@@ -57,12 +59,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
             for column in listed["words"]:
                 if row[column] is not None:
                     row[column] = document["texts"][row[column]]
-            rows[document["model"], machines[row["machine"]]] = row
+            place = document["model"], machines[row["machine"]]
+            if row["ram"] == (WORDS[place[1]].ram or DEFAULT_RAM_GIB):
+                rows[place] = row
+            else:
+                others[(*place, row["ram"])] = row
     return Written(
         sizes={file.path: len(gzip.compress(file.data)) for file in files},
         machines=machines,
         names={each["id"]: each["name"] for each in listed["models"]},
         rows=rows,
+        others=others,
     )
 
 
@@ -105,7 +112,7 @@ def test_a_file_is_small_and_its_rows_decode(written: Written) -> None:
         assert row["verdict"] in RANKS
         assert row["way"]
         assert row["look"].startswith("dm-answer--")
-        assert row["fits"] in ("yes", "partly", "no")
+        assert row["fits"] in ("yes", "barely", "partly", "no")
         assert row["fits"] == "no" or row["baseline_tps"] > 0
         assert row["method"] is None or row["method"] in METHODS
         assert (row["people"] is not None) == (row["basis"] in TIERS)
@@ -138,6 +145,20 @@ def test_the_terminal_gives_the_same_answer_to_the_same_words(written: Written) 
     assert differ == []
 
 
+@pytest.mark.usefixtures("alone")
+def test_other_sizes_of_main_memory_are_answered_as_in_the_terminal(written: Written) -> None:
+    rng = random.Random(8)  # noqa: S311 - questions of a test
+    differ = []
+
+    for model, machine, ram in rng.sample(sorted(written.others), EXPECTED):
+        row, name = written.others[model, machine, ram], written.names[model]
+        found = terminal_row(asked(name, structs.replace(WORDS[machine], ram=float(ram))))
+        differ += [(name, machine, ram)] if not found.items() <= row.items() else []
+
+    assert differ == []
+    assert {row["fits"] for row in written.others.values()} >= {"yes", "partly", "no"}
+
+
 def terminal_row(found: Answer) -> Row:
     """The columns that have to agree: verdict, figures and command."""
     judged, command = found.judged, found.command
@@ -153,6 +174,7 @@ def terminal_row(found: Answer) -> Row:
         "high": short(gain.high) if gain else None,
         "method": drafts.method if drafts else None,
         "depth": drafts.depth if drafts else None,
+        "quantisation": found.question.quantisation,
         "fits": found.asked.found.extent,
         "context": found.context_max,
         "use": command.text if command else None,
@@ -180,7 +202,7 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
             ram_mib=round(computer.host.free_mib + 2048),
             gpus=(Gpu(name=machine, vram_mib=size, vendor="other"),),
         ),
-        target=replace(plain.target, name=preset.model, quantisation=preset.quantisation),
+        target=replace(plain.target, name=preset.model, quantisation=row["quantisation"]),
         drafts=drafts,
         arms=(
             Arm(id="baseline", role="baseline", method=NO_SPECULATION),
@@ -234,9 +256,11 @@ def test_a_row_that_fits_has_room_for_all_buffers(written: Written) -> None:
         host = found.found.host.total() + (sum(held) if case.unified else 0)
         free = [each.free_mib for each in (*case.devices, case.host)]
         if row["fits"] == "no":
-            # A GiB is kept free, and weights by name may be 8 % larger.
-            assert any(map(gt, [1.1 * mib + 2048 for mib in (*held, host)], free))
+            assert any(map(gt, [mib + 140 for mib in (*held, host)], free))
         else:
             whole = placement.layers == case.target.placed_layers and not placement.cpu_experts
-            assert all(map(le, (*held, host), free))
-            assert row["fits"] == ("yes" if whole or not case.devices else "partly")
+            # Weights by name may be a third smaller, and 800 MiB more may be free.
+            assert all(map(le, [0.67 * mib - 800 for mib in (*held, host)], free))
+            if row["fits"] == "yes":
+                assert all(map(le, (*held, host), free))
+            assert (row["fits"] == "partly") != (whole or not case.devices)

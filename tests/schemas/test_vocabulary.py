@@ -21,9 +21,9 @@ from schemas.vocabulary import (
     SizeClass,
     VerdictEntry,
     as_json,
-    read_entry,
     size_class,
 )
+from schemas.vocabulary.documents import read_entry
 
 
 def defined(schema: str, *path: str) -> Any:  # noqa: ANN401 - a part of a JSON document

@@ -32,6 +32,7 @@ def pages(
     rates = learned_file.learned_rates(connection)
     common = tuple(answer_pages.common_answers(pairs, rates))
     yield template_environment.vocabulary_file()
+    yield template_environment.names_file()
     yield home.home(connection, site, common)
     yield from explore.explore(connection, site)
     yield what_moves_it.moves(connection, site)

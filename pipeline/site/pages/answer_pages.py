@@ -7,10 +7,8 @@ them up. Each distinct string of such a file is stored once, in `texts`.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
@@ -19,11 +17,8 @@ import duckdb
 import msgspec
 import orjson
 
-from answers.answer import Answer, Question, answer
-from answers.answer_json import evidence_of
-from answers.catalog import model_named
-from answers.choices import Placements
-from answers.errors import QuestionError
+from answers.answer import Answer, answer
+from answers.catalog import model_meant
 from answers.evidence import PairFigure
 from answers.kin import rig_of
 from answers.listed import (
@@ -33,33 +28,24 @@ from answers.listed import (
     listed_machines,
     listed_models,
     model_label,
-    question_about,
     question_by_name,
 )
-from answers.machines import Computer, described_computer
-from answers.model import ModelFacts
+from answers.machines import described_computer
 from answers.model_names import model_key
-from answers.rates import Rate, rates_of, with_rates
+from answers.names import read_model
+from answers.rates import Rate
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
 from pipeline.site.pages import evidence_file
-from pipeline.site.pages.answer_card import Words, card_of, words_of
+from pipeline.site.pages.answer_card import card_of
+from pipeline.site.pages.answer_rows import COLUMNS, WORDS, Machine, ModelRows, machines_of
 from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import grouped
-from schemas.codec import Json
 from schemas.vocabulary import say
 
 FORMAT, VERSION = "draftmap-answers", 2
 FOLDER = "assets/answers"
-DIGITS = 6
-WORDS = tuple(each.name for each in fields(Words))  # stored as indices of entries in `texts`
-_WORDS_OF = attrgetter(*WORDS)
-COLUMNS = (
-    *("machine", "verdict", "chance", "baseline_tps", "tps", "speedup", "low", "high", "basis"),
-    *("method", "depth", "draft", "people", "fits", "context", "figures"),
-    *WORDS,
-)
 FINDINGS = {
     "Yes": "faster",
     "Probably": "probably faster",
@@ -154,7 +140,7 @@ def answer_files(
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
     asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
-    computers = tuple(_computers(asked, rates))
+    computers = tuple(machines_of(asked, rates))
     index = _document(
         machines=list(_listed(asked, computers, chain(*by_model.values()))),
         processors=PROCESSORS,
@@ -196,33 +182,8 @@ def _model(key: str, name: str, own: Sequence[PairFigure]) -> Mapping[str, objec
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    """A machine with known memory, its number in the index, and the memory rates reached on it."""
-
-    number: int
-    computer: Computer
-    digest: str
-    rates: tuple[Rate, ...]
-
-    def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
-        """The machine with the rates reached with similar models, and a digest of all of it."""
-        computer = with_rates(self.computer, self.rates, facts, of_this_machine=True)
-        speed = computer.speed
-        reached = f"{speed.device_reached_gb_per_s} {speed.host_reached_gb_per_s}"
-        return f"{self.digest} {reached}", computer
-
-
-def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[_Machine]:
-    for number, machine in enumerate(asked):
-        with suppress(QuestionError):  # a card of unknown size
-            computer = described_computer(machine.words)
-            digest = sha256(msgspec.json.encode(computer)).hexdigest()
-            yield _Machine(number, computer, digest, rates_of(computer, rates))
-
-
 def _listed(
-    asked: Sequence[ListedMachine], computers: Sequence[_Machine], pairs: Iterable[PairFigure]
+    asked: Sequence[ListedMachine], computers: Sequence[Machine], pairs: Iterable[PairFigure]
 ) -> Iterator[tuple[object, ...]]:
     """Yield each machine's entry in the index; its free memory is known only for a single card.
 
@@ -245,67 +206,26 @@ def _listed(
 def _file(
     key: str,
     name: str,
-    machines: Iterable[_Machine],
+    machines: Iterable[Machine],
     pairs: Mapping[str, Sequence[PairFigure]],
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
     """The answer file of a model. Rows for machines without new results come from the cache."""
     texts: dict[str, int] = {}
-    placed: dict[tuple[object, ...], Placements] = {}
-    before = orjson.loads(cache.get(kept_rows) or b"{}")
-    after: dict[str, Sequence[Json]] = {}
+    ref = read_model(name)
+    target = model_meant(ref)
     rows = []
-    target = model_named(name)
-    for machine in machines:
-        if target is None:  # people measured the model, but its shape is unknown
-            break
-        own, computer = machine.with_rates_for(target.facts)
-        if own not in before:
-            question = question_about(name, target, computer, pairs=pairs)
-            kept = placed.setdefault(_memory_of(question), Placements(question.load))
-            before[own] = [*_row(answer(question, placed=kept))]
-        after[own] = before[own]
-        *figures, words = before[own]
-        numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
-        rows.append([machine.number, *figures, *numbers])
-    cache.put(kept_rows, orjson.dumps(after))
-    model = _target(key, pairs[key])
-    return _document(model=model, name=name, columns=COLUMNS, answers=rows, texts=list(texts))
+    if target is not None:  # the shape of a reported model may be unknown
+        model = ModelRows(ref, target, pairs, orjson.loads(cache.get(kept_rows) or b"{}"))
+        for each, row in chain.from_iterable(map(model.rows, machines)):
+            *figures, words = row
+            numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
+            rows.append([each.number, each.ram_gib, *figures, *numbers])
+        cache.put(kept_rows, orjson.dumps(model.used))
+    found = _target(key, pairs[key])
+    return _document(model=found, name=name, columns=COLUMNS, answers=rows, texts=list(texts))
 
 
 def _document(**content: object) -> bytes:
     return orjson.dumps({"format": FORMAT, "version": VERSION, **content})
-
-
-def _memory_of(question: Question) -> tuple[object, ...]:
-    """The memory that determines placements; machines with equal memory have equal placements."""
-    computer = question.computer
-    free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
-    return free, computer.unified
-
-
-def _row(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` after "machine", those of `WORDS` as one list at the end."""
-    judged = found.judged
-    gain = judged.gain if judged else None
-    yield found.verdict
-    yield _short(found.chance)
-    yield _short(found.alone.tps.estimate)
-    yield _short(judged.tps.estimate) if judged else None
-    for figure in ("estimate", "low", "high"):
-        yield _short(getattr(gain, figure)) if gain else None
-    yield gain.basis if gain else None
-    speculation = judged.speculation if judged else None
-    yield speculation.method if speculation else None
-    yield speculation.depth if speculation else None
-    yield (judged.draft_name or None) if judged else None
-    yield judged.figures.people if judged and judged.figures else None
-    yield found.asked.found.extent
-    yield found.context_max
-    yield [*map(evidence_of, found.figures)]
-    yield [*_WORDS_OF(words_of(found))]
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")

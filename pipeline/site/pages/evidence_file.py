@@ -7,10 +7,9 @@ import duckdb
 import msgspec
 
 from answers.evidence import PairFigure
-from answers.machines import without_size
+from answers.machines import device_key
 from answers.model_names import model_key
-from answers.names import card_key
-from estimates.roofline import normalised
+from answers.presets import preset_named
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, read
 
@@ -52,7 +51,7 @@ def pairs(connection: duckdb.DuckDBPyConnection) -> Iterator[PairFigure]:
             high=row.interval_high,
             depth=row.depth,
             depths=tuple(row.depths),
-            draft=row.draft_label,
+            draft=_draft(row.draft_label),
             quantisations=tuple(row.quantisations),
             engines=tuple(row.engines),
             sources=tuple(row.all_sources),
@@ -61,13 +60,19 @@ def pairs(connection: duckdb.DuckDBPyConnection) -> Iterator[PairFigure]:
         )
 
 
+def _draft(label: str | None) -> str | None:
+    """A draft's name: its preset's if one is known, else its label."""
+    preset = preset_named(label) if label else None
+    return preset.name if preset else label
+
+
 def _card(row: Row) -> tuple[str, int]:
     """A device's key and its number of cards; for unlike cards, all their keys in one string."""
     if row.on_cpu:
-        return normalised(without_size(row.device_label)), 1
+        return device_key(row.device_label, on_cpu=True), 1
     found, total = [], 0
     for part in row.device_label.split(" + "):
         count, name = COUNT.fullmatch(part).groups()  # type: ignore[union-attr]
-        found.append(card_key(name) or normalised(without_size(name)))
+        found.append(device_key(name))
         total += int(count or 1)
     return " + ".join(sorted(set(found))), total

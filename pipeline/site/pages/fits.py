@@ -8,19 +8,20 @@ adds four numbers.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import ceil
-from operator import attrgetter
+from math import ceil, floor
 from typing import Self
 
 import duckdb
 import orjson
 
-from answers import placement, shapes
-from answers.catalog import family_of
+from answers import catalog, placement
+from answers.choices import PlannedModel, Way
 from answers.listed import model_label
-from answers.model import LayerPlacement, Memory, ModelFacts, Setting
-from answers.model_names import quantisation_of
+from answers.machines import MachineWords, described_computer
+from answers.model import LayerPlacement, ModelFacts, Setting
 from answers.rates import Rate
+from answers.rounds import DraftSource
+from answers.shapes import shapes
 from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
@@ -30,17 +31,14 @@ PATH = "assets/fits.json"
 FORMAT, VERSION = "draftmap-fits", 1
 DEFAULT_QUANTISATION, DEFAULT_CONTEXT, DEFAULT_MEMORY, DEFAULT_RAM = "Q4_K_M", 8192, 12, 32
 DEFAULT_MODEL = "qwen3-14b"
-QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "MXFP4", "IQ4_XS", "Q3_K_M", "Q2_K")
+QUANTISATIONS = (*catalog.QUANTISATIONS, "MXFP4")
 CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 KV_TYPES = ("f16", "q8_0", "q4_0")
-# The page's name of a way to draft, and the arguments of `plan` for this way.
-NO_DRAFT, OWN_HEAD, SMALL_MODEL = "none", "head", "model"
-DRAFT_QUANTISATION = "Q8_0"
+NO_DRAFT = "none"
+# The page's names of ways to draft, by the source of the draft.
+WAYS: Mapping[DraftSource, str] = {"own-head": "head", "model": "model"}
 SHOWN_MEMORIES = (4, 8, 12, 16, 24, 32, 48)
 HEAD_DEPTH = 3
-# A draft model shares the target's vocabulary, so it is of the same family and much smaller.
-MUCH_SMALLER = 6
-GIB = 1024.0
 
 
 def fits(
@@ -85,58 +83,59 @@ def document() -> Mapping[str, object]:
         "quantisations": QUANTISATIONS,
         "contexts": CONTEXTS,
         "kv": KV_TYPES,
-        "models": tuple(map(needs, shapes.shapes())),
+        "models": tuple(needs(shape.name) for shape in shapes()),
     }
 
 
-def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
+def needs(name: str) -> Mapping[str, object]:
     """A model's memory needs: weights by quantisation, cache by its type and context, and so on.
 
-    For each draft, `mib` is the memory it adds, by cache type and context. `margin` is, by
-    quantisation, the memory to leave free or the possible error of these figures, whichever is
-    larger.
+    For each draft, `mib` is the memory it adds, by cache type and context. By quantisation,
+    `margin` is the memory to leave free or the possible error of these figures, whichever is
+    larger, and `slack` is by how much the needs may be smaller or the free memory larger.
     """
-    drafts = {NO_DRAFT: "none"}
-    if shape.head_layers:
-        drafts[OWN_HEAD] = "mtp"
-    if (small := draft_of(shape)) is not None:
-        drafts[SMALL_MODEL] = f"{small.name}:{DRAFT_QUANTISATION}"
-    alone = {
-        (kv, context): _Parts.of(load(shape, context=context, kv=kv))
-        for kv in KV_TYPES
-        for context in CONTEXTS
-    }
+    alone = _by_setting(name)
+    drafts = {NO_DRAFT: "none", **{key: way.name or way.method for key, way in _ways(name).items()}}
     return {
-        "id": shape.name,
-        "label": model_label(shape.name),
-        "longest": shape.context_tokens or placement.LONGEST_CONTEXT,
-        "weights": [_Parts.of(load(shape, quantisation=each)).weights for each in QUANTISATIONS],
+        "id": name,
+        "label": model_label(name),
+        "longest": _facts(name).context_tokens or placement.LONGEST_CONTEXT,
+        "weights": [parts.weights for parts in _by_quantisation(name)],
         "cache": [[alone[kv, context].cache for context in CONTEXTS] for kv in KV_TYPES],
-        "compute": [alone[KV_TYPES[0], context].compute for context in CONTEXTS],
+        "compute": [[alone[kv, context].compute for context in CONTEXTS] for kv in KV_TYPES],
         "drafts": {
-            draft: {"name": name, **_draft_needs(shape, draft, alone)}
-            for draft, name in drafts.items()
+            draft: {"name": title, **_draft_needs(name, draft, alone)}
+            for draft, title in drafts.items()
         },
     }
 
 
 def _draft_needs(
-    shape: shapes.ShapeRow, draft: str, alone: Mapping[tuple[str, int], "_Parts"]
+    name: str, draft: str, alone: Mapping[tuple[str, int], "_Parts"]
 ) -> Mapping[str, object]:
-    """The memory that a draft adds to the needs of the model alone, and the margin with it."""
-
-    def added(kv: str, context: int) -> int:
-        together = _Parts.of(load(shape, context=context, kv=kv, draft=draft))
-        return together.besides(alone[kv, context])
-
-    margins = (_Parts.of(load(shape, quantisation=q, draft=draft)).margin for q in QUANTISATIONS)
+    """The memory that a draft adds to the needs of the model alone, and the errors with it."""
+    with_draft, sizes = _by_setting(name, draft), _by_quantisation(name, draft)
+    added = {setting: parts.besides(alone[setting]) for setting, parts in with_draft.items()}
     return {
-        "mib": [[added(kv, context) for context in CONTEXTS] for kv in KV_TYPES],
-        "margin": list(margins),
+        "mib": [[added[kv, context] for context in CONTEXTS] for kv in KV_TYPES],
+        "margin": [parts.margin for parts in sizes],
+        "slack": [parts.slack for parts in sizes],
     }
 
 
-@dataclass(frozen=True, slots=True)
+def _by_setting(name: str, draft: str = NO_DRAFT) -> Mapping[tuple[str, int], "_Parts"]:
+    settings = ((kv, context) for kv in KV_TYPES for context in CONTEXTS)
+    return {
+        (kv, context): _Parts.of(load(name, context=context, kv=kv, draft=draft))
+        for kv, context in settings
+    }
+
+
+def _by_quantisation(name: str, draft: str = NO_DRAFT) -> list["_Parts"]:
+    return [_Parts.of(load(name, quantisation=each, draft=draft)) for each in QUANTISATIONS]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     """The memory for a whole model on a card, in whole MiB; `cache` includes recurrent states."""
 
@@ -145,19 +144,20 @@ class _Parts:
     compute: int
     draft: int
     margin: int
+    slack: int
 
     @classmethod
     def of(cls, case: placement.LoadPlan) -> Self:
-        whole = LayerPlacement(layers=case.target.placed_layers)
-        found = placement.project(case, whole)
-        (on_card,), (need,) = found.devices, found.devices_need
+        found = placement.project(case, LayerPlacement(layers=case.target.placed_layers))
+        (on_card,), total = found.devices, found.devices[0].total()
         draft = sum(mib for kind, mib in on_card.by_kind().items() if kind.startswith("draft_"))
         return cls(
             weights=ceil(on_card.model),
             cache=ceil(on_card.kv + on_card.recurrent),
             compute=ceil(on_card.compute),
             draft=ceil(draft),
-            margin=ceil(need - on_card.total()),
+            margin=ceil(found.needs[0] - total),
+            slack=floor(total - found.least[0]),
         )
 
     def besides(self, alone: Self) -> int:
@@ -166,42 +166,45 @@ class _Parts:
 
 
 def load(
-    shape: shapes.ShapeRow,
+    name: str,
     *,
     quantisation: str = DEFAULT_QUANTISATION,
     context: int = DEFAULT_CONTEXT,
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
-    card_gib: float = 0.0,
+    card_gib: float = DEFAULT_MEMORY,
 ) -> placement.LoadPlan:
     """A load plan for a model on one card, as in `plan`; the needs do not depend on its size."""
-    facts = facts_in(shape, quantisation)
-    head = draft == OWN_HEAD
-    copies = HEAD_DEPTH if head and facts.recurrent else 0
-    small = draft_of(shape) if draft == SMALL_MODEL else None
-    return placement.LoadPlan(
-        target=facts,
-        setting=Setting(context=context, kv_k=kv, kv_v=kv, rollback_states=copies),
-        devices=(Memory(name="card", free_mib=placement.free_of(card_gib * GIB)),),
-        host=Memory(name="host", free_mib=DEFAULT_RAM * GIB - placement.SYSTEM_MIB),
-        uses_head=head,
-        draft=placement.Draft(facts=facts_in(small, DRAFT_QUANTISATION)) if small else None,
-    )
+    card = described_computer(MachineWords(vram=card_gib, ram=DEFAULT_RAM))
+    alone = card.load(_facts(name, quantisation), Setting(context=context, kv_k=kv, kv_v=kv))
+    return alone if draft == NO_DRAFT else _ways(name)[draft].load(alone, HEAD_DEPTH)
 
 
 @cache
-def draft_of(shape: shapes.ShapeRow) -> shapes.ShapeRow | None:
-    """The smallest model of the family, if it is small enough to draft for this target."""
-    same = [other for other in shapes.shapes() if family_of(other.name) == family_of(shape.name)]
-    least = min(same, key=attrgetter("parameters"))
-    return least if least.parameters * MUCH_SMALLER <= shape.parameters else None
+def _ways(name: str) -> Mapping[str, Way]:
+    """The ways to draft for a model that need memory, by the page's name: those of `plan`."""
+    ways = catalog.ways_of(_model(name), ())
+    return {WAYS[way.source]: way for way in reversed(ways) if way.source in WAYS}
+
+
+def _facts(name: str, quantisation: str = DEFAULT_QUANTISATION) -> ModelFacts:
+    return _model(f"{name}:{quantisation}").facts
+
+
+def _model(name: str) -> PlannedModel:
+    found = catalog.model_named(name)
+    if found is None:
+        raise LookupError(name)  # every shape in the table can be planned
+    return found
 
 
 def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    labelled = [(shape.name, model_label(shape.name)) for shape in shapes.shapes()]
+    labelled = [(shape.name, model_label(shape.name)) for shape in shapes()]
     return grouped(
         labelled,
-        lambda each: each[1] if family_of(each[0]) == each[0] else each[1].rpartition(" ")[0],
+        lambda each: (
+            each[1] if catalog.family_of(each[0]) == each[0] else each[1].rpartition(" ")[0]
+        ),
     )
 
 
@@ -212,19 +215,13 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
     layers whose experts are there.
     """
     found = []
-    for shape in shapes.shapes():
-        facts = facts_in(shape, DEFAULT_QUANTISATION)
+    for name in (shape.name for shape in shapes()):
         row = []
         for gib in SHOWN_MEMORIES:
-            best = placement.fit(load(shape, card_gib=gib))
+            case = load(name, card_gib=gib)
+            best = placement.fit(case)
             experts = best.placement.cpu_experts
-            layers = best.placement.layers if not (facts.mixture and experts) else -experts
-            row.append((layers, facts.placed_layers, best.extent))
-        found.append((shape.name, model_label(shape.name), tuple(row)))
+            layers = best.placement.layers if not (case.target.mixture and experts) else -experts
+            row.append((layers, case.target.placed_layers, best.extent))
+        found.append((name, model_label(name), tuple(row)))
     return tuple(found)
-
-
-@cache
-def facts_in(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
-    """A model's `ModelFacts` in this quantisation, including a built-in head if it has one."""
-    return shapes.facts_of(shape, quantisation_of(quantisation), with_head=shape.head_layers > 0)

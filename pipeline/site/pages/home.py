@@ -6,6 +6,7 @@ import duckdb
 
 from pipeline.site.pages import answer_card, strips
 from pipeline.site.pages.answer_pages import FOLDER, CommonAnswer
+from pipeline.site.pages.answer_rows import MAIN_MEMORIES_GIB
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
@@ -28,4 +29,5 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site, common: Sequence[Com
         common=common,
         empty_card=answer_card.Card(),
         machine_tasks=tuple(TASKS),
+        main_memories_gib=MAIN_MEMORIES_GIB,
     )

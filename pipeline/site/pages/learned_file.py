@@ -12,15 +12,14 @@ from msgspec.structs import replace
 from answers import speed
 from answers.kin import efficiency_of
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
-from answers.machines import without_size
+from answers.machines import device_key
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.model_names import quantisation_of
-from answers.names import card_key
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
 from answers.shapes import facts_of, shape_of
-from estimates.roofline import devices, normalised
+from estimates.roofline import devices
 from pipeline.site.rows import read
 from schemas.vocabulary import say
 
@@ -41,7 +40,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
         facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
         if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * MIB_PER_GIB:
             continue  # a part of the model was in main memory
-        device = card_key(row.device_label) or normalised(without_size(row.device_label))
+        device = device_key(row.device_label, on_cpu=on_cpu)
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
             found.append(_short(rate))

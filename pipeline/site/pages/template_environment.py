@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
+import msgspec
 import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from answers.names_table import names_table
 from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.data.formats import csv_of, guarded
 from pipeline.site import charts
@@ -131,6 +133,7 @@ def environment() -> Environment:
         "commands": shown_commands,
         "table_rows": TABLE_ROWS,
         "vocabulary_path": vocabulary_file().path,
+        "names_path": names_file().path,
     }
     return built
 
@@ -140,6 +143,12 @@ def vocabulary_file() -> Asset:
     """The file of words that page scripts need; its name changes with its content."""
     data = json.dumps(vocabulary.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     return model.named_by_content("assets/vocabulary.{}.json", data)
+
+
+@cache
+def names_file() -> Asset:
+    """The table of names for the page's reader; its name changes with its content."""
+    return model.named_by_content("assets/names.{}.json", msgspec.json.encode(names_table()))
 
 
 def task(name: str | None) -> str:

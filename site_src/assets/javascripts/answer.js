@@ -2,23 +2,13 @@
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
 import { el, read } from "./dom.js";
-import {
-  alike,
-  cardIn,
-  devicesFor,
-  fitsSize,
-  isCard,
-  leftOver,
-  memoryOf,
-  modelsFor,
-  parse,
-} from "./matching.js";
+import { machineFor, modelFor } from "./listed.js";
+import { readModel, read as readNames } from "./names.js";
 import { rate, times } from "./say.js";
 
-const NEAREST = 3;
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as on the map
+const USUAL_RAM_GIB = 32;
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
-const QUANTISATION = /[-_ :]*(?:ud-)?\b(?:i?q\d\w*|mxfp4|nvfp4|bf16|f16|gguf|instruct)\b/gi;
 
 // The names, loaded once; the file of a model is loaded with the first question about it.
 const loaded = new Map();
@@ -26,8 +16,10 @@ const once = (url) => {
   if (!loaded.has(url)) loaded.set(url, read(url));
   return loaded.get(url);
 };
-export const load = async ({ answers, vocabulary, root }) => {
-  const [index, words] = await Promise.all([once(`${answers}index.json`), once(vocabulary)]);
+export const load = async ({ answers, vocabulary, names, root }) => {
+  const [index, words, table] = await Promise.all(
+    [`${answers}index.json`, vocabulary, names].map(once),
+  );
   const machines = index.machines.map(([label, memory, kind, bandwidth, shared, free], number) => ({
     ...{ label, memory, kind, bandwidth, shared, free, number, address: null },
   }));
@@ -36,82 +28,34 @@ export const load = async ({ answers, vocabulary, root }) => {
     named: index.words,
     machines,
     words,
-    rules: words.spellings,
+    names: table,
     folder: answers,
     root,
   };
 };
 
-// ---- names ------------------------------------------------------------------------------------
-// Of one card in several sizes, choose the largest size up to the stated one, else the smallest.
-const ofSize = (cards, memory) => {
-  const sorted = cards.filter((each) => each.memory !== null).sort((a, b) => a.memory - b.memory);
-  return sorted.findLast((each) => each.memory <= memory) ?? sorted[0] ?? cards[0];
+// ---- the question -----------------------------------------------------------------------------
+// A machine has rows for the sizes of main memory that decide what fits; each holds up to the next.
+const rowFor = ({ answers, columns }, { number }, ram) => {
+  const rows = answers.filter(([machine]) => machine === number);
+  return rows.findLast((row) => row[columns.indexOf("ram")] <= ram) ?? rows[0];
 };
 
-const processorLike = (data, text) => {
-  const names = Object.entries(data.processors);
-  const [name] =
-    names.find(([, words]) => words.some((word) => text.includes(word))) ?? names.at(-1);
-  return data.machines.find(({ label }) => label === name);
-};
-
-// The listed machine that a text means (`typed` is the parsed text); `instead` if it differs from
-// the machine in the text.
-export const machineFor = (data, text, typed) => {
-  const { rules, machines } = data;
-  const cards = devicesFor(rules, machines, text);
-  if (cards.length && isCard(cards[0])) return { machine: cards[0].device };
-  const sized = devicesFor(rules, machines, { ...typed, memory: null }).filter(isCard);
-  const same = sized.filter(({ cost }) => cost === sized[0].cost).map(({ device }) => device);
-  if (same.length) return { machine: ofSize(same, typed.memory), instead: true };
-  const near = cardIn(rules, machines, cards, typed);
-  if (near) return { machine: near.device, instead: true };
-  if (typed.processor && !cards.length)
-    return { machine: processorLike(data, text.toLowerCase()), instead: true };
-  const memory = cards.length ? null : memoryOf(rules, text);
-  const classes = machines.filter(({ kind }) => kind === "memory");
-  if (memory === null || leftOver(rules, machines, typed).words.some((word) => /\d/.test(word)))
-    return {
-      nearest: cards.length ? cards.map(({ device }) => device) : alike(machines, text, NEAREST),
-    };
-  const machine = ofSize(classes, memory);
-  return { machine, instead: machine.memory !== memory };
-};
-
-// The listed model that a text means: by its name or, for a size alone, the model that most people
-// have reported.
-const modelFor = (data, text, typed) => {
-  const { rules, models } = data;
-  const said = typed ?? parse(rules, text.replace(QUANTISATION, " "));
-  const [model] = modelsFor(rules, models, said).models;
-  if (model) return { model };
-  const words = said.words.filter((word) => !["model", "dense", "moe"].includes(word));
-  if (words.length || !said.size) return { nearest: text ? alike(models, text, NEAREST) : [] };
-  const { parameters } = said.size;
-  const kind = models.filter(
-    ({ mixture }) => mixture === (said.active !== null || words.includes("moe")),
-  );
-  const off = (each) => (parameters ? Math.abs(Math.log(each.parameters / parameters)) : 0);
-  const fitting = kind.filter((each) => fitsSize(said.size, each.parameters));
-  const sorted = fitting.length
-    ? fitting.sort((a, b) => b.people - a.people)
-    : kind.sort((a, b) => off(a) - off(b));
-  return { model: sorted[0], instead: true };
-};
-
-export const answerTo = async (data, { card = "", model = "", task = "all" }) => {
-  const typed = parse(data.rules, card);
-  const found = card.trim() ? machineFor(data, card, typed) : {};
-  const left = leftOver(data.rules, data.machines, typed);
-  const words = left.words.filter((word) => !Object.hasOwn(data.words.tasks, word));
-  const rest =
-    card.trim() && (left.size || words.length) ? { ...typed, words, size: left.size } : null;
-  const named = model.trim() ? modelFor(data, model) : rest ? modelFor(data, "", rest) : {};
-  const question = { card: card.trim(), model: model.trim(), task, found, named };
+// The field for the card takes a whole sentence; a model in its own field counts instead.
+export const answerTo = async (data, { card = "", model = "", task = "all", ram = "" }) => {
+  const typed = readNames(data.names, card);
+  const own = model.trim() ? readNames(data.names, model).model : null;
+  const asked = own ?? (model.trim() ? readModel(data.names, model) : typed.model);
+  const found = card.trim() ? machineFor(data, typed.machine, card) : {};
+  const named = asked ? modelFor(data, asked) : {};
+  const question = {
+    ...{ card: card.trim(), model: model.trim(), found, named },
+    task: task === "all" && typed.task ? typed.task : task,
+    typed: { ...typed, model: asked },
+  };
   if (!found.machine || !named.model) return { question };
   const file = await once(`${data.folder}${named.model.id}.json`);
-  const row = file.answers.find(([machine]) => machine === found.machine.number);
+  const row = rowFor(file, found.machine, Number(ram) || typed.machine.ram_gib || USUAL_RAM_GIB);
   if (!row) return { question };
   const answer = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
   for (const name of data.named) answer[name] = file.texts[answer[name]] ?? null;
@@ -147,12 +91,10 @@ const place = (strip, { speedup, low, high }) => {
   set(".t", { x1: at, x2: at });
 };
 
-const instead = ({ card, model, found, named }) =>
+const instead = ({ found, named }) =>
   [
-    found.instead ? `“${card}” is answered as ${machineName(found.machine)}` : null,
-    named.instead
-      ? `${model || "that size"} as ${named.model.label}, the most reported of its size`
-      : null,
+    found.instead ? `answered as ${machineName(found.machine)}: ${found.instead}` : null,
+    named.instead ? `answered as ${named.model.label}: ${named.instead}` : null,
   ]
     .filter(Boolean)
     .join("; ");
@@ -195,13 +137,13 @@ const answered = (data, question, answer) => {
 };
 
 // ---- what was not understood --------------------------------------------------------------------
-const strange = (words, asked, nearest) =>
+const strange = (words, asked, nearest, why) =>
   el(
     "p",
     "",
-    `No ${words} of that name (“${asked}”)`,
+    why ? `${why[0].toUpperCase()}${why.slice(1)}` : `No ${words} of that name (“${asked}”)`,
     nearest.length
-      ? `; nearest: ${[...new Set(nearest.map(({ label }) => label))].slice(0, NEAREST).join(", ")}.`
+      ? `; nearest: ${[...new Set(nearest.map(({ label }) => label))].slice(0, 3).join(", ")}.`
       : ".",
   );
 
@@ -212,7 +154,7 @@ const unanswered = (data, { card, model, found, named }) => {
     "section",
     "dm-advice dm-answer",
     el("h2", "dm-answer__verdict", "Which machine, which model?"),
-    found.nearest ? strange("machine", card, found.nearest) : null,
+    found.nearest ? strange("machine", card, found.nearest, found.why) : null,
     named.nearest?.length ? strange("model", model || card, named.nearest) : null,
     found.machine
       ? el("p", "", `Name a model for ${machineName(found.machine)}, or its size: `, ...sizes)

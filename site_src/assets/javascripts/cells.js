@@ -1,6 +1,6 @@
 // The file of all cells, and the rows that a choice leaves. This script handles data only, no page.
 import { read } from "./dom.js";
-import { classOf, fitsSize, has, spread } from "./matching.js";
+import { classOf, fitsSize, has, spread } from "./search.js";
 
 const FORMAT = "draftmap-explore";
 const VERSION = 1;
@@ -100,7 +100,7 @@ const allowed = (cells, name, chosen) => {
 // The labels of a facet, prepared for searching.
 const searchable = (cells, name) => {
   const facet = cells.facets[name];
-  facet.spread ??= facet.labels.map((label) => spread(cells.words.spellings, label));
+  facet.spread ??= facet.labels.map((label) => spread(label));
   return facet.spread;
 };
 

@@ -4,8 +4,8 @@
 import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
-import { terms as termsOf } from "./matching.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
+import { terms as termsOf } from "./search.js";
 
 const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing rows
 const LONGEST_SEARCH = 120;
@@ -199,7 +199,7 @@ class Explore {
   }
 
   show() {
-    const terms = termsOf(this.cells.words.spellings, this.form.elements.words.value);
+    const terms = termsOf(this.form.elements.words.value);
     const { choices, names } = this;
     this.found = select(this.cells, { choices, terms, counted: names, ...this.sorted });
     const last = Math.max(1, Math.ceil(this.found.rows.length / ROWS_PER_PAGE));

@@ -2,9 +2,10 @@
 // beside a card's free memory. The script adds four numbers; the planner decides where layers go if
 // the model does not fit.
 
-import { load, machineFor, machineName } from "./answer.js";
+import { load, machineName } from "./answer.js";
 import { el, read, remember, restore } from "./dom.js";
-import { parse } from "./matching.js";
+import { machineFor } from "./listed.js";
+import { readMachine } from "./names.js";
 import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
@@ -22,11 +23,25 @@ const gib = (mib) => `${number(mib / 1024, 1)} GiB`;
 const partsOf = ({ weights, cache, compute, drafts }, { quantisation, context, kv, draft }) => ({
   weights: weights[quantisation],
   cache: cache[kv][context],
-  compute: compute[context],
+  compute: compute[kv][context],
   draft: drafts[draft].mib[kv][context],
   margin: drafts[draft].margin[quantisation],
 });
 const sum = (parts) => Object.values(parts).reduce((a, b) => a + b, 0);
+
+// The planner's rule: certain to fit with the margin, and barely within the errors.
+const EXTENTS = {
+  yes: "✓ Fits",
+  barely: "◔ Barely fits: close the browser and other programs",
+  no: "✕ Does not fit",
+};
+const extentOf = (model, asked, free) => {
+  const parts = partsOf(model, asked);
+  const spare = free - sum(parts);
+  if (spare >= 0) return "yes";
+  const slack = parts.margin + model.drafts[asked.draft].slack[asked.quantisation];
+  return spare + slack >= 0 ? "barely" : "no";
+};
 
 // ---- drawing ----------------------------------------------------------------------------------
 const bar = (parts, free) => {
@@ -59,10 +74,11 @@ const grid = (file, model, asked, free) => {
   const head = contexts.map((at) => heading(number(file.contexts[at], 0), "col", "dm-num"));
   const lines = file.quantisations.map((name, quantisation) => {
     const cells = contexts.map((context) => {
-      const need = sum(partsOf(model, { ...asked, quantisation, context }));
+      const cell = { ...asked, quantisation, context };
+      const extent = extentOf(model, cell, free);
       const chosen = quantisation === asked.quantisation && context === asked.context;
-      const look = `dm-num${need <= free ? " dm-fit--all" : ""}${chosen ? " dm-fit--asked" : ""}`;
-      return el("td", look, `${need <= free ? "✓" : "✕"} ${number(need / 1024, 1)}`);
+      const look = `dm-num dm-fit--${extent}${chosen ? " dm-fit--asked" : ""}`;
+      return el("td", look, `${EXTENTS[extent][0]} ${number(sum(partsOf(model, cell)) / 1024, 1)}`);
     });
     return el("tr", "", heading(name, "row"), ...cells);
   });
@@ -79,36 +95,24 @@ const grid = (file, model, asked, free) => {
   );
 };
 
-// Alternatives that fit: the largest weights with the requested context, or with the longest context
-// that any weights leave room for; and the longest context of the requested weights.
-const nearest = (file, model, asked, free) => {
-  const fits = (change) => sum(partsOf(model, { ...asked, ...change })) <= free;
-  const longest = (quantisation) =>
-    file.contexts.findLastIndex(
-      (tokens, context) => tokens <= model.longest && fits({ quantisation, context }),
-    );
-  const say = (quantisation, context) =>
-    `${file.quantisations[quantisation]} with ${number(file.contexts[context], 0)} tokens`;
-  const sized = [...file.quantisations.keys()];
-  const same = sized.find((quantisation) => fits({ quantisation }));
-  const any = same ?? sized.find((quantisation) => longest(quantisation) >= 0);
-  const found = any === undefined ? [] : [say(any, same === any ? asked.context : longest(any))];
-  const own = longest(asked.quantisation);
-  if (own >= 0 && any !== asked.quantisation) found.push(say(asked.quantisation, own));
-  return found;
+// The largest weights that are certain to fit with the requested context.
+const certain = (file, model, asked, free) => {
+  const fits = (_, quantisation) => extentOf(model, { ...asked, quantisation }, free) === "yes";
+  const found = file.quantisations.find(fits);
+  return found
+    ? `${found} is certain to fit.`
+    : "No weights are certain to fit: shorten the context.";
 };
 
-const planLine = (file, model, asked, machine) => {
-  const words = [
-    `python -m harness plan --target ${model.id}:${file.quantisations[asked.quantisation]}`,
-  ];
-  words.push(`--context ${file.contexts[asked.context]}`);
-  if (asked.kv) words.push(`--kv-type ${file.kv[asked.kv]}`);
-  if (asked.draft !== "none") words.push(`--draft ${model.drafts[asked.draft].name}`);
-  words.push(
-    machine.kind === "memory" ? `--vram ${machine.memory}` : `--gpu "${machineName(machine)}"`,
-  );
-  return words.join(" ");
+const planLine = (file, model, { quantisation, context, kv, draft }, machine) => {
+  const name = machineName(machine);
+  return [
+    `python -m harness plan --target ${model.id}:${file.quantisations[quantisation]}`,
+    ` --context ${file.contexts[context]}`,
+    kv ? ` --kv-type ${file.kv[kv]}` : "",
+    draft === "none" ? "" : ` --draft ${model.drafts[draft].name}`,
+    machine.kind === "memory" ? ` --vram ${machine.memory}` : ` --gpu "${name}"`,
+  ].join("");
 };
 
 const missing = (model, draft) =>
@@ -121,33 +125,31 @@ const draw = (file, model, wish, machine, page) => {
   };
   const { free } = machine;
   const parts = partsOf(model, asked);
-  const spare = free - sum(parts);
+  const extent = extentOf(model, asked, free);
   const name = `${model.label} in ${file.quantisations[asked.quantisation]}`;
   const where = `${machineName(machine)}${page.typed ? `, the match for “${page.typed}”` : ""}`;
-  const instead = spare < 0 ? nearest(file, model, asked, free) : [];
   const help = new URLSearchParams({
     card: machineName(machine),
     model: model.label,
   });
   return el(
     "div",
-    `dm-advice dm-fit__result${spare < 0 ? " dm-fit__result--no" : ""}`,
-    el("p", "dm-advice__figure", el("strong", "", spare < 0 ? "✕ Does not fit" : "✓ Fits")),
+    `dm-advice dm-fit__result dm-fit__result--${extent}`,
+    el("p", "dm-advice__figure", el("strong", "", EXTENTS[extent])),
     el(
       "p",
       "",
       `${name} needs ${gib(sum(parts))} with ${number(file.contexts[asked.context], 0)} tokens of ` +
-        `context. ${where}: about ${gib(free)} free, ` +
-        (spare < 0 ? `${gib(-spare)} too little.` : `so ${gib(spare)} to spare.`),
+        `context and a margin of ${gib(parts.margin)}. ${where}: about ${gib(free)} free.`,
     ),
-    instead.length ? el("p", "", `What fits: ${instead.join(", or ")}.`) : null,
+    extent === "yes" ? null : el("p", "", certain(file, model, asked, free)),
     asked.draft === wish.draft ? null : el("p", "dm-muted", missing(model, wish.draft)),
     bar(parts, free),
     grid(file, model, asked, free),
     el(
       "p",
       "dm-small",
-      spare < 0
+      extent === "no"
         ? "The layers that fit on the card, and the speed with the rest in main memory:"
         : "Plan it with your own file, exactly:",
     ),
@@ -169,7 +171,7 @@ const update = async (page, form) => {
   const [file, names] = await Promise.all([page.file, page.names]);
   if (turn !== page.turn) return;
   const text = form.elements.card.value.trim();
-  const { machine, instead } = text ? machineFor(names, text, parse(names.rules, text)) : {};
+  const { machine, instead } = text ? machineFor(names, readMachine(names.names, text), text) : {};
   const model = file.models.find(({ id }) => id === form.elements.model.value);
   const at = (list, name) =>
     file[list].findIndex((each) => `${each}` === form.elements[name].value);
@@ -216,11 +218,7 @@ document$.subscribe(() => {
   restore(form, FIELDS);
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("change", () => {
-    remember(form, FIELDS);
-    show();
-  });
-  form.elements.card.addEventListener("input", () => {
+  form.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       remember(form, FIELDS);

@@ -1,9 +1,9 @@
 // The form "my card, my model" and its answer on the page. The question is kept in the address.
 // The data for answers are loaded with the first touch, or immediately if the address has a
 // question.
-import { remember, restore } from "./dom.js";
+import { el, remember, restore } from "./dom.js";
 
-const FIELDS = ["card", "model", "for"];
+const FIELDS = ["card", "model", "for", "ram"];
 const PAUSE_MS = 250;
 const LONGEST = 120;
 
@@ -24,12 +24,31 @@ const lead = (card) => {
   card.scrollIntoView({ block: "nearest" });
 };
 
+// What was understood, as buttons: each puts its words into the field, selected, to be corrected.
+const understood = (form, parts) => {
+  const { card, model } = form.elements;
+  const chips = parts.map(([text, kind]) => {
+    const chip = el("button", "dm-chip", el("small", "", kind), ` ${text}`);
+    chip.type = "button";
+    chip.addEventListener("click", () => {
+      const field = kind === "Model" && model.value ? model : card;
+      const words = field === model ? [text] : parts.map(([each]) => each);
+      field.value = words.join(" ");
+      const at = field === model ? 0 : words.slice(0, words.indexOf(text)).join(" ").length;
+      field.focus();
+      field.setSelectionRange(at && at + 1, (at && at + 1) + text.length);
+    });
+    return chip;
+  });
+  form.querySelector(".dm-chips").replaceChildren(...chips);
+};
+
 const load = async (form) => {
-  const answer = await import("./answer.js");
+  const [answer, asked] = await Promise.all([import("./answer.js"), import("./listed.js")]);
   const data = await answer.load(form.dataset);
   const named = data.machines.map(({ label }) => new Option(label, label));
   form.querySelector("datalist").append(...named);
-  return { answer, data };
+  return { answer, asked, data };
 };
 
 const attach = (form, out) => {
@@ -39,18 +58,22 @@ const attach = (form, out) => {
   const loaded = () => (ready ??= load(form));
 
   const reply = async (leads) => {
-    const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
+    const [card, model, task, ram] = FIELDS.map((name) =>
+      form.elements[name].value.slice(0, LONGEST),
+    );
     if (!card.trim() && !model.trim()) {
       out.replaceChildren();
+      understood(form, []);
       return;
     }
     const own = ++turn;
     form.dataset.state = "asked"; // the visible answer is about the previous question
     try {
-      const { answer, data } = await loaded();
-      const found = await answer.answerTo(data, { card, model, task });
+      const { answer, asked, data } = await loaded();
+      const found = await answer.answerTo(data, { card, model, task, ram });
       if (turn !== own) return; // the visitor has typed more meanwhile
       out.replaceChildren(answer.draw(data, found));
+      understood(form, asked.partsOf(found.question));
       carry(answer.exploreAddress(data, found.question));
       form.dataset.state = "answered";
       if (leads) lead(out.firstChild);

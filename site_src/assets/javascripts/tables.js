@@ -30,23 +30,14 @@
     return link;
   };
 
-  // The meaning of a filter's words, including units and spellings: the matcher of Explore and "My
-  // machine".
-  let words = null;
-  const read = new WeakMap(); // the terms of a line, parsed once
+  // The meaning of a filter's words, including units: as in Explore.
+  const read = new WeakMap(); // the searched text of a line
   const wanted = async (field) => {
-    words ??= Promise.all([
-      import("./matching.js"),
-      fetch(field.dataset.vocabulary).then((reply) => reply.json()),
-    ]);
-    const [{ has, spread, terms }, { spellings }] = await words;
-    const asked = terms(spellings, field.value);
+    const { has, spread, terms } = await import("./search.js");
+    const asked = terms(field.value);
     const said = (row) => {
       if (!read.has(row))
-        read.set(
-          row,
-          spread(spellings, [...row.cells].map((cell) => cell.textContent).join(" ; ")),
-        );
+        read.set(row, spread([...row.cells].map((cell) => cell.textContent).join(" ; ")));
       return read.get(row);
     };
     return (row) => asked.every((term) => has(said(row), term));

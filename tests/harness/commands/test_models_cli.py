@@ -91,13 +91,13 @@ def test_main_memory_holds_weights_cache_compute_and_output() -> None:
 
 @pytest.mark.parametrize(
     ("free_gib", "ram_gib", "expected"),
-    [(9, 16, "yes"), (5.9, 16, "yes"), (5.4, 16, "partly"), (2, 16, "partly"), (2, 2, "no")],
+    [(9, 16, "yes"), (5.9, 16, "yes"), (5.4, 16, "barely"), (4.8, 16, "partly"), (2, 2, "no")],
 )
 def test_a_model_fits_with_the_margin_to_spare_else_partly_while_main_memory_has_the_rest(
     free_gib: float, ram_gib: float, expected: str
 ) -> None:
     # 4920 MB of weights but for 281 MB of embedding, 256 MiB of cache, 116 MiB of compute: 4.8 GiB
-    # with 1 GiB to spare.
+    # with 1 GiB to spare, or at least with 140 MiB for the runtime.
     host = Memory(name="host", free_mib=ram_gib * 1024)
     here = replace(card(free_gib), host=host)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from answers.answer import Answer
-from answers.machines import MachineWords, shares_memory
+from answers.machines import MachineWords, reported_card
 from answers.speed import device_rate
 from harness.machine import detect
 from harness.machine.computer import computer_of
@@ -60,12 +60,12 @@ def test_graphics_may_use_three_quarters_of_one_memory(name: str, free_gib: int)
      ("RX 6800M", False), ("RTX 4060", False)],
 )  # fmt: skip
 def test_graphics_of_a_processor_are_known_by_name(name: str, *, shares: bool) -> None:
-    assert shares_memory(name) is shares
+    assert reported_card(name, None, MachineWords()).shares is shares
 
 
 def test_reserved_main_memory_counts_as_memory_of_the_card() -> None:
-    assert shares_memory("Radeon 8060S", 512)
-    assert not shares_memory("Radeon 8060S", 98304)
+    assert reported_card("Radeon 8060S", 512, MachineWords()).shares
+    assert not reported_card("Radeon 8060S", 98304, MachineWords()).shares
 
 
 def test_cards_whose_memory_windows_does_not_state_are_cards(

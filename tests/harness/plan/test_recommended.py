@@ -200,7 +200,7 @@ def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
 
     preset, file = (
         run_words(plan(*asked, *CARD)[1])
-        for asked in (("qwen3-8b", "qwen3-0.6b", *ALL), (str(path),))
+        for asked in (("qwen3-8b:Q4_K_M", "qwen3-0.6b", *ALL), (str(path),))
     )
 
     assert preset[:2] == ["qwen3-8b", "qwen3-0.6b"]

@@ -1,0 +1,161 @@
+"""Answer the questions about a model on every listed machine: the rows of an answer file.
+
+A machine has a further row for each size of main memory that decides what fits.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from dataclasses import replace as with_fields
+from hashlib import sha256
+from operator import attrgetter
+
+import msgspec
+from msgspec.structs import replace
+
+from answers.answer import Answer, answer
+from answers.answer_json import evidence_of
+from answers.choices import Placements, PlannedModel
+from answers.errors import QuestionError
+from answers.evidence import PairFigure
+from answers.listed import ListedMachine, as_asked, question_about
+from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
+from answers.model import ModelFacts, Setting
+from answers.names import ModelRef
+from answers.rates import Rate, rates_of, with_rates
+from pipeline.site.pages.answer_card import Words, words_of
+from schemas.codec import Json
+
+DIGITS = 6
+WORDS = tuple(each.name for each in fields(Words))  # stored as indices of entries in `texts`
+_WORDS_OF = attrgetter(*WORDS)
+COLUMNS = (
+    *("machine", "ram", "verdict", "chance", "baseline_tps", "tps", "speedup", "low", "high"),
+    *("basis", "method", "depth", "draft", "people", "quantisation", "fits", "context", "figures"),
+    *WORDS,
+)
+_EXTENT = COLUMNS.index("fits") - COLUMNS.index("verdict")
+# Sizes of main memory, in GiB, with answers of their own where they decide what fits.
+MAIN_MEMORIES_GIB = (16, 32, 64, 128)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine with known memory, its number in the index, and the memory rates reached on it.
+
+    `others` is the machine with other sizes of main memory: by size in GiB, the smallest first.
+    """
+
+    number: int
+    computer: Computer
+    digest: str
+    rates: tuple[Rate, ...]
+    ram_gib: float = 0
+    others: tuple["Machine", ...] = ()
+
+    def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
+        """The machine with the rates reached with similar models, and a digest of all of it."""
+        computer = with_rates(self.computer, self.rates, facts, of_this_machine=True)
+        speed = computer.speed
+        reached = f"{speed.device_reached_gb_per_s} {speed.host_reached_gb_per_s}"
+        return f"{self.digest} {reached}", computer
+
+
+def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[Machine]:
+    """Yield the listed machines of known memory, numbered by their places in the list."""
+    for number, machine in enumerate(asked):
+        with suppress(QuestionError):  # a card of unknown size
+            found = _of_words(number, machine.words, rates)
+            sizes = () if found.computer.unified else MAIN_MEMORIES_GIB
+            described = (replace(machine.words, ram=float(gib)) for gib in sizes)
+            others = tuple(_of_words(number, each, rates) for each in described)
+            yield with_fields(found, others=others)
+
+
+def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> Machine:
+    computer = described_computer(words)
+    digest = sha256(msgspec.json.encode(computer)).hexdigest()
+    return Machine(
+        number, computer, digest, rates_of(computer, rates), words.ram or DEFAULT_RAM_GIB
+    )
+
+
+@dataclass(slots=True)
+class ModelRows:
+    """A model with its rows: those `known` from an earlier build, and those `used` in this one."""
+
+    ref: ModelRef
+    target: PlannedModel
+    pairs: Mapping[str, Sequence[PairFigure]]
+    known: dict[str, Sequence[Json]]
+    used: dict[str, Sequence[Json]] = field(default_factory=dict)
+    placed: dict[tuple[object, ...], Placements] = field(default_factory=dict)
+
+    def rows(self, machine: Machine) -> Iterator[tuple[Machine, Sequence[Json]]]:
+        """The machine's row, and rows for other sizes of main memory that decide what fits.
+
+        They are in the order of main memory. A row holds up to the next one, and the first also
+        for less memory.
+        """
+        usual, others = self.row(machine), machine.others
+        extent = usual[_EXTENT]
+        if extent == "partly" or (extent != "no" and not machine.computer.devices):
+            less = (each for each in others if each.ram_gib < machine.ram_gib)
+            yield from ((each, self.row(each)) for each in less if not self.fits(each))
+        yield machine, usual
+        for each in others if extent == "no" else ():
+            if each.ram_gib > machine.ram_gib:
+                row = self.row(each)
+                yield each, row
+                if row[_EXTENT] != "no":
+                    return
+
+    def row(self, machine: Machine) -> Sequence[Json]:
+        """The values of a machine's row, from "verdict" on; the words are one list at the end."""
+        target, notes = as_asked(self.ref, self.target, machine.computer)
+        own, computer = machine.with_rates_for(target.facts)
+        if own not in self.known:
+            pairs = self.pairs
+            question = question_about(self.ref, target, computer, pairs=pairs, notes=notes)
+            placed = self._placements(target, computer)
+            self.known[own] = [*_row(answer(question, placed=placed))]
+        self.used[own] = self.known[own]
+        return self.known[own]
+
+    def fits(self, machine: Machine) -> bool:
+        """Whether the machine holds the model without a draft."""
+        target, _ = as_asked(self.ref, self.target, machine.computer)
+        return self._placements(target, machine.computer).alone.fits
+
+    def _placements(self, target: PlannedModel, computer: Computer) -> Placements:
+        """The placements on machines with this memory; all machines of equal memory share them."""
+        free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
+        key = (target.server_name, free, computer.unified)
+        return self.placed.setdefault(key, Placements(computer.load(target.facts, Setting())))
+
+
+def _row(found: Answer) -> Iterator[Json]:
+    """Yield the values of `COLUMNS` from "verdict" on, those of `WORDS` as one list at the end."""
+    judged = found.judged
+    gain = judged.gain if judged else None
+    yield found.verdict
+    yield _short(found.chance)
+    yield _short(found.alone.tps.estimate)
+    yield _short(judged.tps.estimate) if judged else None
+    for figure in ("estimate", "low", "high"):
+        yield _short(getattr(gain, figure)) if gain else None
+    yield gain.basis if gain else None
+    speculation = judged.speculation if judged else None
+    yield speculation.method if speculation else None
+    yield speculation.depth if speculation else None
+    yield (judged.draft_name or None) if judged else None
+    yield judged.figures.people if judged and judged.figures else None
+    yield found.question.quantisation
+    yield found.asked.found.extent
+    yield found.context_max
+    yield [*map(evidence_of, found.figures)]
+    yield [*_WORDS_OF(words_of(found))]
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{DIGITS}g}")

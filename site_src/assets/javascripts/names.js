@@ -1,0 +1,288 @@
+// Read cards, machines, models and whole questions as people write them. The same algorithm as
+// `answers/names.py`, over the same table; the tests read one list of spellings with both.
+const KINDS = ["c", "#", "l", "e", "t", "k", "n"];
+const NO_NAME = /^[#@+/(]/;
+const tables = new WeakMap();
+const rulesOf = (table) => {
+  const each = ([name, text]) => [name, new RegExp(text, "g")];
+  const steps = ([name, pairs]) => [name, pairs.map(([text, to]) => each([to, text]))];
+  const made = () => ({
+    ...Object.fromEntries(Object.entries(table.patterns).map(each)),
+    ...Object.fromEntries(Object.entries(table.steps).map(steps)),
+    quantisations: table.quantisations.map(([name, text]) => [name, new RegExp(text)]),
+  });
+  return tables.get(table) ?? tables.set(table, made()).get(table);
+};
+const own = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
+const has = (pattern, text) => text.search(pattern) >= 0;
+const begins = (pattern, text) => text.search(pattern) === 0;
+const whole = (pattern, text) => new RegExp(`^(?:${pattern.source})$`).test(text);
+const replaced = (rules, step, text) =>
+  rules[step].reduce((now, [to, pattern]) => now.replace(pattern, to), text);
+const plainOf = (rules, text) => {
+  const short = [...text].slice(0, 200).join("");
+  const bare = short.replace(/[®™]|\((?:R|TM|C)\)/gi, " ").normalize("NFKD");
+  return replaced(rules, "plain", bare.toLowerCase()).trim();
+};
+
+// ---- models -------------------------------------------------------------------------------------
+const quantisationIn = (rules, text) => {
+  const plain = text.toUpperCase().replace(/[-\s/:]/g, "_");
+  const bits = new RegExp(rules.bits.source).exec(plain);
+  if (plain.includes("NOT_STATED")) return null;
+  const row = rules.quantisations.find(
+    ([name, pattern]) => (bits && /^B?F(?:16|32)$/.test(name)) || pattern.test(plain),
+  );
+  const found = bits && (!row || /^B?F(?:16|32)$/.test(row[0])) ? bits : row?.[1].exec(plain);
+  if (!found) return null;
+  const written = text.slice(found.index, found.index + found[0].length);
+  return { name: found === bits ? `${bits[1]}-bit` : row[0], written };
+};
+const labelOf = (found) => {
+  const bits = found?.name.replace(/^UD_/, "") ?? null;
+  const dynamic = found?.written.toUpperCase().replace(/[\s_-]+/g, "_") === `UD_${bits}`;
+  return dynamic ? `UD-${bits}` : bits;
+};
+const slugOf = (table, rules, label) => {
+  const bare = label.replace(/\([^)]*\)/g, " ");
+  let text = (bare.trim() ? bare : label).toLowerCase().trim();
+  for (let found; (found = quantisationIn(rules, text)); )
+    text = text.replaceAll(found.written, " ");
+  const joined = (part, pattern) => (part.match(pattern) ?? []).join("-");
+  const aliased = (slug) => own(table.slugs, slug) ?? slug;
+  const version = (_, family, ...numbers) =>
+    table.generations[family] + numbers.slice(0, 3).filter(Boolean).join(".");
+  const slug = aliased(joined(text.replace(/\.(?=gguf\b|i1\b|\s|$)/g, " "), /[a-z0-9./]+/g))
+    .replace(/^(?:(?:hf|huggingface)\.co\/)?[\w.-]+\/(?=[^/]+$)/, "")
+    .replace(rules.generation, version);
+  const words = joined(own(table.names, slug) ?? slug, /[a-z0-9.]+/g).split("-");
+  const telling = words.filter((word) => !whole(rules.tag, word)).join("-");
+  return aliased(telling.replace(rules.generation, version));
+};
+export const readModel = (table, text) => {
+  const rules = rulesOf(table);
+  const slug = slugOf(table, rules, text);
+  const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
+  return {
+    slug,
+    quantisation: labelOf(quantisationIn(rules, text)),
+    repository: text.match(/(?:^|\s)(?:(?:hf|huggingface)\.co\/)?([\w.-]+\/[\w.-]+)/)?.[1] ?? null,
+    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
+    written: text,
+  };
+};
+
+// ---- the words of a text ------------------------------------------------------------------------
+const HUB = /(?:[\w.-]{1,96}\/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?/g;
+const hubIn = (rules, text) =>
+  (text.match(HUB) ?? []).find((found) => {
+    const name = found.toLowerCase().split("/").at(-1);
+    return begins(rules.family, name) || /(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])/.test(name);
+  });
+// `#3` is the third size, `@` a processor, `2x` and `x2` counts.
+const tokensOf = (rules, text, seen) => {
+  const quantised = quantisationIn(rules, text)?.written;
+  const bare = quantised ? text.replace(quantised, " ") : text;
+  const plain = replaced(rules, "before", plainOf(rules, bare))
+    .replace(rules.no_gpu, " @ ")
+    .replace(rules.processor, (name) => {
+      seen.processor ??= name.trim();
+      return " @ ";
+    })
+    .replace(rules.size, (_, before, n1, u1, n2, u2, after) => {
+      const word = before ?? after ?? "";
+      if (begins(rules.storage, word)) return " ";
+      const gib = (n1 ?? n2) * ({ t: 1024, m: 1 / 1024 }[(u1 ?? u2)[0]] ?? 1);
+      const ram = begins(rules.main_memory, word);
+      return ` #${seen.sizes.push({ gib: Math.round(gib * 10) / 10, ram, at: 0 }) - 1} `;
+    })
+    .replace(rules.context, (_, thousands, tokens, named) => {
+      seen.context = thousands ? Math.trunc(thousands * 1024) : Number(tokens ?? named);
+      return " ";
+    });
+  const words = replaced(rules, "after", plain).match(/#\d+|[@+/(]|[a-z0-9.]+/g) ?? [];
+  return words.map((word) => word.replace(/^\.+|\.+$/g, "")).filter(Boolean);
+};
+// The kind, meaning and end of the longest known spelling at a token.
+const longest = (keys, tokens, at) => {
+  for (let end = Math.min(tokens.length, at + 8); end > at; end--) {
+    const part = tokens.slice(at, end);
+    if (NO_NAME.test(part[0]) || NO_NAME.test(part.at(-1)) || /[@+]/.test(part.join(""))) continue;
+    const word = part.filter((each) => !NO_NAME.test(each)).join("");
+    const kind = KINDS.find((each) => Object.hasOwn(keys[each], word));
+    if (kind) return [kind, keys[kind][word], end];
+    const single = /\ds$/.test(word) && own(keys.c, word.slice(0, -1)); // "3090s"
+    if (single) return ["c", single, end];
+  }
+  return ["", "", at + 1];
+};
+const scan = (table, text, sentence) => {
+  const rules = rulesOf(table);
+  const seen = { rules, text, sentence, sizes: [], processor: null, context: null };
+  const tokens = tokensOf(rules, text, seen);
+  const [spots, left, makers, words] = [[], new Set(), new Map(), {}];
+  let [pending, laptop, model] = [0, false, []];
+  const sized = (at) => whole(rules.parameters, tokens[at] ?? "");
+  const ends = (at) => {
+    const [kind] = longest(table.keys, tokens, at);
+    const stops = /^[#@+(]/.test(tokens[at]) || whole(rules.stop, tokens[at]);
+    return stops || /^[cek]$/.test(kind) || (/^[t#]$/.test(kind) && !sized(at + 1));
+  };
+  for (let at = 0, end; at < tokens.length; at = end) {
+    const [token, last, before] = [tokens[at], spots.at(-1), tokens[at - 1]];
+    const [kind, meant, next] = longest(table.keys, tokens, at);
+    const first = sentence && !model.length && (whole(rules.family, token) || sized(at));
+    end = next;
+    if (first && /^n?$/.test(kind)) {
+      let start = at;
+      while (/^[a-z]+$/.test(tokens[start - 1]) && left.delete(start - 1)) start--;
+      for (end = at + 1; end < tokens.length && !ends(end); ) end++;
+      model = tokens.slice(start, end);
+    } else if (kind === "c") {
+      const counts = !pending && /^[2-9]$/.test(before) && (at === 1 || tokens[at - 2] === "+");
+      const count = counts && left.delete(at - 1) ? Number(before) : pending || 1;
+      spots.push({ options: meant.split(" ").map(Number), start: at, end, count, gib: null });
+      pending = 0;
+    } else if (kind === "#" || /^\d{1,2}x$/.test(token))
+      pending = Number.parseInt(meant || token, 10);
+    else if (kind === "e" || kind === "t") words[kind] ??= meant;
+    else if (kind === "k") makers.set(at, meant);
+    else if (kind) laptop ||= kind === "l";
+    else if (whole(rules.count, token)) last && (last.count = Number(token.slice(1)));
+    else if (token[0] === "#") seen.sizes[token.slice(1)].at = at;
+    else if (last?.end === at && last.gib === null && whole(rules.bare_gib, token))
+      last.gib = Number(token); // "m3 max 64", "rtx 3060 12"
+    else if (!NO_NAME.test(token)) left.add(at);
+  }
+  return { ...seen, tokens, spots, left, makers, words, pending, laptop, model };
+};
+
+// ---- machines -----------------------------------------------------------------------------------
+// Give each size to the card before it, else to the next card, else to main memory.
+const attach = (cards, { sizes, spots, tokens }) => {
+  const total = () => spots.reduce((sum, { gib, count }) => sum + gib * count, 0);
+  const found = { ram: null, alone: [] };
+  for (const { gib, ram, at } of sizes) {
+    const spot = spots.findLast(({ start }) => start < at) ?? spots[0];
+    const shares = spot && cards[spot.options[0]][5];
+    const main = ram || tokens[at - 1] === "@";
+    if (main && !(shares && spot.gib === null)) found.ram ??= gib;
+    else if (!spot) found.alone.push(gib);
+    else if (spot.gib === null) spot.gib = gib;
+    else if (!shares && gib !== total()) found.ram ??= gib;
+  }
+  return found;
+};
+// Words directly beside a card that make it another: a variant, its number, or another maker.
+const beside = (table, { rules, tokens, left, makers }, spot, maker) => {
+  let [before, after] = [spot.start - 1, spot.end];
+  while (tokens[after]?.[0] === "#") after++;
+  const differs = (at) =>
+    table.variants[maker].includes(tokens[at]) || (at === after && whole(rules.chip, tokens[at]));
+  const found = [before, after].filter((at) => left.has(at) && differs(at)).map((at) => tokens[at]);
+  for (; makers.has(before); before--)
+    if (!makers.get(before).includes(maker)) found.push(tokens[before]);
+  return found;
+};
+const cardOf = (table, seen, { options, start, end, count, gib }, unknown) => {
+  const rows = options.map((at) => table.cards[at]);
+  const fits = rows.filter(([, , , named]) => named === 0 || named === gib);
+  const sized = fits.filter(([, , , named]) => gib && named);
+  let card = sized[0] ?? fits[0] ?? (gib ? null : rows[0]);
+  const words = beside(table, seen, { start, end }, rows[0][1]);
+  if (card && seen.laptop) {
+    const [key, maker, , , , shares, laptop] = card;
+    const same = shares || maker === "m" || /laptop|\dm\b/.test(key) ? card : null;
+    card = table.cards[laptop] ?? same;
+    if (!card) words.push("laptop");
+  }
+  if (card && !words.length) return { key: card[0], count, gib };
+  const part = seen.tokens.slice(start, end).filter((each) => !NO_NAME.test(each));
+  unknown.push([...new Set([...part, ...words])].join(" "));
+  return gib && !rows[0][5] ? { key: null, count, gib } : null;
+};
+// One name twice is two cards, unless nothing separates the names. A size that is the sum of several
+// cards is not the size of the last.
+const merged = (table, { spots, tokens, pending }, named) => {
+  const found = [];
+  for (const [number, card] of named.entries()) {
+    const last = found.at(-1);
+    const between = tokens.slice(spots[number - 1]?.end, spots[number].start);
+    const two = between.includes("+") && !between.includes("(");
+    if (!card || !last || last.key !== card.key || card.key === null) {
+      if (card) found.push(card);
+      continue;
+    }
+    last.count = two ? last.count + card.count : Math.max(last.count, card.count);
+    last.gib ||= card.gib;
+  }
+  if (pending && found.length === 1 && found[0].count === 1) found[0].count = pending;
+  const rows = found.map(({ key }) => table.cards.find(([known]) => known === key));
+  const sum = found.reduce((all, { count }, at) => all + (rows[at]?.[2] ?? 0) * count, 0);
+  const several = found.length > 1 || found[0]?.count > 1;
+  if (several && rows.every((row) => row?.[2]) && found.at(-1).gib === sum)
+    if (![rows.at(-1)[3], ...rows.at(-1)[4]].includes(sum)) found.at(-1).gib = null;
+  return found;
+};
+// Words that look like a card's number and are in no table, with the words before them.
+const chips = ({ rules, tokens, left, makers, sentence }) =>
+  [...left].flatMap((at) => {
+    if (!whole(rules.chip, tokens[at])) return [];
+    let [start, end] = [at, at + 1];
+    while (makers.has(start - 1)) start--;
+    while (left.has(end) && !sentence) end++;
+    return tokens.slice(start, end).join(" ");
+  });
+// The graphics unit of a processor that is named without a card.
+const builtIn = ({ keys, cards }, processor, gib) => {
+  const name = (processor ?? "").replace(/[^a-z0-9.]+/g, "");
+  const fitting = Object.entries(keys.c)
+    .map(([word, meant]) => [word, Number.parseInt(meant, 10)])
+    .filter(([word, at]) => name.includes(word) && cards[at][5])
+    .sort(([a, x], [b, y]) => b.length - a.length || x - y);
+  return fitting.slice(0, 1).map(([, at]) => ({ key: cards[at][0], count: 1, gib }));
+};
+const machineOf = (table, seen) => {
+  const { rules, spots, text, sentence, left, tokens, pending } = seen;
+  const plain = plainOf(rules, text);
+  const nothing = { cards: [], ram_gib: null, processor: null, unknown: [text] };
+  if (has(rules.placeholder, plain) || has(rules.no_card, plain)) return nothing;
+  const { ram, alone } = attach(table.cards, seen);
+  const unknown = [];
+  const named = spots.map((spot) => cardOf(table, seen, spot, unknown));
+  let cards = merged(table, seen, named);
+  unknown.push(...chips(seen).filter((part) => !unknown.join(" ").includes(part)));
+  const by_word = has(rules.processor_word, plain) && !has(rules.graphics, plain);
+  const processor = seen.processor ?? (by_word || has(rules.no_gpu, plain) ? "cpu" : null);
+  const bare = !cards.length && alone.length && !has(rules.mac, plain);
+  if (bare && (unknown.length || !seen.processor)) {
+    cards = [{ key: null, count: pending || 1, gib: Math.max(...alone) }];
+    const strange = sentence ? "" : [...left].map((at) => tokens[at]).join(" ");
+    if (!unknown.length && /[a-z]{3}/.test(strange)) unknown.push(strange);
+  }
+  if (!cards.length && !unknown.length) cards = builtIn(table, seen.processor, ram);
+  if (![cards, unknown].some(({ length }) => length) && !processor && !ram && !sentence) {
+    if (!whole(rules.number_alone, plain)) return text.trim() ? nothing : { ...nothing, unknown };
+    cards = [{ key: null, count: 1, gib: Number(plain.match(/[\d.]+/)[0]) }];
+  }
+  const shares = ({ key }) => table.cards.find(([known]) => known === key)?.[5];
+  const ram_gib = cards.length && cards.every(shares) ? null : ram;
+  return { cards, ram_gib, processor, unknown };
+};
+export const readMachine = (table, text) => machineOf(table, scan(table, text, false));
+export const read = (table, text) => {
+  const hub = hubIn(rulesOf(table), text);
+  const seen = scan(table, hub ? text.replace(hub, " ") : text, true);
+  const machine = machineOf(table, seen);
+  const model = hub ?? seen.model.join("-");
+  const quantised = quantisationIn(seen.rules, seen.text)?.written;
+  if (!model && machine.unknown[0] === seen.text) machine.unknown = [];
+  return {
+    machine,
+    model: model ? readModel(table, quantised ? `${model} ${quantised}` : model) : null,
+    engine: seen.words.e ?? null,
+    context_tokens: seen.context,
+    task: seen.words.t ?? null,
+    unknown: [...seen.left].map((at) => seen.tokens[at]),
+  };
+};

@@ -1,0 +1,150 @@
+"""The terminal's reader and the site's reader read every spelling of one list alike."""
+
+import gzip
+import json
+import random
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from answers.listed import listed_machines, listed_models, model_label
+from answers.model_names import quantisation_of
+from answers.names import ModelRef, NamedMachine, card_label, read, read_machine, read_model
+from answers.names_table import names_table
+from tests import scripts
+
+LIST = tomllib.loads(Path("tests/data/spellings.toml").read_text("utf-8"))
+RUN = """
+import { read, readMachine, readModel } from "./names.js";
+const answer = ({ table, machines, models, sentences }) => ({
+  machines: machines.map((text) => readMachine(table, text)),
+  models: models.map((text) => readModel(table, text)),
+  sentences: sentences.map((text) => read(table, text)),
+});
+"""
+READERS = {"machines": read_machine, "models": read_model, "sentences": read}
+NOISE = ("", " ", "-", "_", "  ")
+ENGINES = ("vllm", "llama.cpp", "sglang", "mlx", "ollama", "exl3", "")
+COUNTS = ("", "2x ", "dual ", "3 x ", "4x", "two ", "8x ")
+WEIGHTS = ("Q4_K_M", "q8_0", "UD-Q4_K_XL", "awq", "FP8", "nvfp4", "4bit", "mxfp4", "iq3_xxs", "")
+MEMORIES = ("", " 24GB", " 16 gb", " 12g", " 128GB DDR5", " 64 GB unified", " 48 GiB")
+DEPTHS = ("", "64k", "16k ctx", "32768 tokens")
+
+
+def spellings(kind: str) -> dict[str, str]:
+    """The meaning of each spelling of a kind."""
+    return {text: meant for meant, texts in LIST[kind].items() for text in texts}
+
+
+def on_the_page(folder: Path, **texts: list[str]) -> dict[str, list[Any]]:
+    """What the site's reader reads."""
+    table = {"table": msgspec.to_builtins(names_table())}
+    empty: dict[str, Any] = {kind: [] for kind in READERS}
+    found: dict[str, list[Any]] = scripts.run(folder, RUN, empty | table | texts)
+    return found
+
+
+def machine_words(machine: NamedMachine) -> str:
+    """A machine in the notation of the list."""
+    cards = [
+        (card.key or "?")
+        + (f" x{card.count}" if card.count > 1 else "")
+        + (f" {card.gib:g}" if card.gib else "")
+        for card in machine.cards
+    ]
+    parts = [" + ".join(cards)] if cards else []
+    parts += [f"ram {machine.ram_gib:g}"] if machine.ram_gib else []
+    parts += ["cpu"] if machine.processor and not cards else []
+    return "; ".join([*parts, *(["refused"] if machine.unknown else [])])
+
+
+def model_words(model: ModelRef | None) -> str:
+    return " ".join(filter(None, (model.slug, model.quantisation))) if model else ""
+
+
+def sentence_words(text: str) -> str:
+    found = read(text)
+    context = str(found.context_tokens or "")
+    rest = (model_words(found.model), found.engine or "", context, found.task or "")
+    return " | ".join((machine_words(found.machine), *rest)).rstrip(" |")
+
+
+def test_every_machine_of_the_list_is_read_as_it_says() -> None:
+    said = {text: machine_words(read_machine(text)) for text in spellings("machines")}
+
+    assert said == spellings("machines")
+
+
+def test_every_model_of_the_list_is_read_as_it_says() -> None:
+    said = {text: model_words(read_model(text)) for text in spellings("models")}
+
+    assert said == spellings("models")
+
+
+def test_every_sentence_of_the_list_is_read_as_it_says() -> None:
+    assert {x: sentence_words(x) for x in spellings("sentences")} == spellings("sentences")
+
+
+@pytest.mark.parametrize(("text", "meant"), spellings("quantisations").items())
+def test_a_text_names_its_quantisation(text: str, meant: str) -> None:
+    found = quantisation_of(text)
+
+    assert (found.name if found else "") == meant
+
+
+def test_the_page_reads_the_whole_list_as_the_terminal_does(tmp_path: Path) -> None:
+    asked = {kind: list(spellings(kind)) for kind in READERS}
+
+    found = on_the_page(tmp_path, **asked)
+
+    assert sum(map(len, asked.values())) >= 1200
+    for kind, reader in READERS.items():
+        said = [msgspec.to_builtins(reader(text)) for text in asked[kind]]
+        assert found[kind] == json.loads(json.dumps(said))
+
+
+def test_every_name_that_the_site_prints_is_read_as_itself() -> None:
+    for machine in listed_machines(()):
+        if machine.kind == "gpu":
+            (card,) = read_machine(machine.name).cards
+            assert card.key is not None
+            assert card_label(card.key) in machine.name
+    for key, name in listed_models(()):
+        assert read_model(model_label(key)).slug == read_model(name).slug == key
+
+
+def compositions(number: int, seed: int) -> Iterator[str]:
+    """Random questions: count, card, memory, model, quantisation, engine, with noise."""
+    rng = random.Random(seed)  # noqa: S311 - questions of a test
+    cards = [card_label(card.key) for card in names_table().cards]
+    models = [model_label(key) for key, _ in listed_models(())]
+    for _ in range(number):
+        card = rng.choice(COUNTS) + rng.choice(cards) + rng.choice(MEMORIES)
+        parts = [card, f"{rng.choice(models)} {rng.choice(WEIGHTS)}"]
+        parts += [rng.choice(ENGINES), rng.choice(DEPTHS)]
+        rng.shuffle(parts)
+        text = " ".join(filter(None, parts)).replace(" ", rng.choice(NOISE) or " ")
+        yield rng.choice((str.lower, str.upper, str))(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "seed"), [(60, 1), pytest.param(2000, 2, marks=pytest.mark.nightly)]
+)
+def test_page_and_terminal_agree_on_random_questions(
+    tmp_path: Path, number: int, seed: int
+) -> None:
+    asked = list(compositions(number, seed))
+
+    found = on_the_page(tmp_path, sentences=asked, machines=asked, models=asked)
+
+    for kind, reader in READERS.items():
+        said = [msgspec.to_builtins(reader(text)) for text in asked]
+        assert found[kind] == json.loads(json.dumps(said))
+
+
+def test_the_table_is_small() -> None:
+    assert len(gzip.compress(msgspec.json.encode(names_table()))) <= 20_000
