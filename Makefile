@@ -116,7 +116,7 @@ learned: site ## Update the data that answers ship from results: device rates, a
 	cp $(SITE)/assets/planner.json answers/learned.json
 	cp $(SITE)/assets/evidence.json answers/evidence.json
 
-predictions: setup ## Fit predictions to all results, and cross-validate them by person
+predictions: setup ## Compute the medians behind answers, test them, and extend the ledger
 	$(RUN) -m bench.predictions
 
 cold: setup ## Build the site with and without the cache, and compare the bytes

@@ -29,7 +29,6 @@ from answers.placement import LoadPlan, fit, project
 from answers.speed import SpeedEstimate
 from schemas.rig import LLAMA_CPP
 
-_ABOUT_AS_FAST = 0.97
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 
@@ -98,25 +97,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     def best(self) -> PlanOption:
         """The option that the printed commands load: `asked` if it fits and the verdict favours it.
 
-        Otherwise, the first option that is about as fast as the fastest. Only options with the same
-        target file that draft in the same way as `asked`, or not at all, are considered.
+        Otherwise it is the target alone.
         """
         asked = self.asked
-        if asked.fits and (asked.gain is None or helps(asked, self.verdict)):
-            return asked
-        others = [
-            each
-            for each in self.alternatives
-            if each.case.target is asked.case.target and each.way in (None, asked.way)
-        ]
-        ranked = (asked, self.alone, *others)
-        fitting = [each for each in ranked if each.fits] or ranked
-        fastest = max(each.tps.estimate for each in fitting)
-        return next(each for each in fitting if each.tps.estimate >= fastest * _ABOUT_AS_FAST)
+        favoured = asked.fits and (asked.gain is None or helps(asked, self.verdict))
+        return asked if favoured else self.alone
 
     @property
     def command(self) -> ServeLine | None:
-        """The best option's llama-server line; `None` if it does not fit or a file is missing."""
+        """The best option's server line; `None` if it does not fit."""
         return self.best.command if self.best.fits else None
 
 
