@@ -18,15 +18,7 @@ from answers.names import (
     nearest_cards,
     size_in,
 )
-from answers.placement import (
-    FREE_ERROR_MIB,
-    SHARED_SHARE,
-    SHARING,
-    SYSTEM_MIB,
-    Draft,
-    LoadPlan,
-    free_of,
-)
+from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
 from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
 from estimates.roofline import devices, normalised
 
@@ -293,8 +285,8 @@ def _card(name: str, mib: float, words: MachineWords) -> Memory:
     if 0 < mib < free:
         raise QuestionError(f"--free {free:,.0f} is more than the {mib:,.0f} MiB of {name}")
     rate = words.bandwidth or bandwidth_of(name)
-    error = FREE_ERROR_MIB if words.free is None else 0.0
-    return Memory(name=name, free_mib=free, free_error_mib=error, bandwidth_gb_per_s=rate)
+    estimated = words.free is None
+    return Memory(name=name, free_mib=free, estimated=estimated, bandwidth_gb_per_s=rate)
 
 
 def _assumed_rate(memory: str, gb_per_s: float, option: str) -> str:
