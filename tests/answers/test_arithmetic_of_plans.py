@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from answers.memory import cells, kv_mib, place
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
-from answers.placement import Draft, LoadPlan, Projection, fit, project, safe_fit
+from answers.placement import Draft, LoadPlan, Projection, fit, project
 from answers.rounds import Speculation, YieldCurve, parts_of, speedup, tokens_per_round
 from answers.shapes import scaled, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, plain, step_bytes
@@ -234,7 +234,10 @@ def test_state_copies_for_four_slots_make_a_prediction_head_slower_than_plain_de
             setting=replace(setting, slots=slots, rollback_states=2),
             uses_head=True,
         )
-        found, alone = safe_fit(asked), asked.without_speculation()  # as the engine placed it
+        found, alone = (
+            fit(asked, certain=True),
+            asked.without_speculation(),
+        )  # as the engine placed it
         base = plain(alone, fit(alone), machine)
         gain = gained(asked, found, base, machine, head).estimate
         return found.placement.layers, base.estimate * gain

@@ -53,7 +53,7 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
             kv_v=asked["kv"],
             rollback_states=3 if head and recurrent else 0,
         ),
-        devices=(Memory(name="card", free_mib=asked["free_mib"], free_error_mib=800),),
+        devices=(Memory(name="card", free_mib=asked["free_mib"], estimated=True),),
         host=Memory(name="host", free_mib=1e6),
         uses_head=head,
         draft=Draft(facts=small.facts) if small else None,

@@ -9,12 +9,7 @@ import { readMachine } from "./names.js";
 import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
-const PARTS = {
-  weights: "weights",
-  cache: "KV cache",
-  draft: "draft",
-  compute: "compute",
-};
+const PARTS = { weights: "weights", cache: "KV cache", draft: "draft", compute: "compute" };
 const PAUSE_MS = 250;
 
 const gib = (mib) => `${number(mib / 1024, 1)} GiB`;
@@ -98,10 +93,8 @@ const grid = (file, model, asked, free) => {
 // The largest weights that are certain to fit with the requested context.
 const certain = (file, model, asked, free) => {
   const fits = (_, quantisation) => extentOf(model, { ...asked, quantisation }, free) === "yes";
-  const found = file.quantisations.find(fits);
-  return found
-    ? `${found} is certain to fit.`
-    : "No weights are certain to fit: shorten the context.";
+  const found = file.quantisations.find(fits) ?? "Only a shorter context";
+  return `${found} is certain to fit.`;
 };
 
 const planLine = (file, model, { quantisation, context, kv, draft }, machine) => {
@@ -115,23 +108,19 @@ const planLine = (file, model, { quantisation, context, kv, draft }, machine) =>
   ].join("");
 };
 
-const missing = (model, draft) =>
-  `${model.label} has no ${draft === "head" ? "prediction head of its own" : "much smaller model of its family in the table"}, so the figures are without a draft.`;
+const LACKS = {
+  head: "prediction head of its own",
+  model: "usual draft model",
+};
 
 const draw = (file, model, wish, machine, page) => {
-  const asked = {
-    ...wish,
-    draft: model.drafts[wish.draft] ? wish.draft : "none",
-  };
+  const asked = { ...wish, draft: model.drafts[wish.draft] ? wish.draft : "none" };
   const { free } = machine;
   const parts = partsOf(model, asked);
   const extent = extentOf(model, asked, free);
   const name = `${model.label} in ${file.quantisations[asked.quantisation]}`;
   const where = `${machineName(machine)}${page.typed ? `, the match for “${page.typed}”` : ""}`;
-  const help = new URLSearchParams({
-    card: machineName(machine),
-    model: model.label,
-  });
+  const help = new URLSearchParams({ card: machineName(machine), model: model.label });
   return el(
     "div",
     `dm-advice dm-fit__result dm-fit__result--${extent}`,
@@ -143,7 +132,13 @@ const draw = (file, model, wish, machine, page) => {
         `context and a margin of ${gib(parts.margin)}. ${where}: about ${gib(free)} free.`,
     ),
     extent === "yes" ? null : el("p", "", certain(file, model, asked, free)),
-    asked.draft === wish.draft ? null : el("p", "dm-muted", missing(model, wish.draft)),
+    asked.draft === wish.draft
+      ? null
+      : el(
+          "p",
+          "dm-muted",
+          `${model.label} has no ${LACKS[wish.draft]}, so the figures are without a draft.`,
+        ),
     bar(parts, free),
     grid(file, model, asked, free),
     el(
@@ -164,8 +159,6 @@ const draw = (file, model, wish, machine, page) => {
   );
 };
 
-const say = (words) => el("p", "dm-advice", words);
-
 const update = async (page, form) => {
   const turn = (page.turn += 1);
   const [file, names] = await Promise.all([page.file, page.names]);
@@ -173,19 +166,20 @@ const update = async (page, form) => {
   const text = form.elements.card.value.trim();
   const { machine, instead } = text ? machineFor(names, readMachine(names.names, text), text) : {};
   const model = file.models.find(({ id }) => id === form.elements.model.value);
-  const at = (list, name) =>
-    file[list].findIndex((each) => `${each}` === form.elements[name].value);
+  const { quantisation, context, kv, draft } = form.elements;
   const wish = {
-    quantisation: at("quantisations", "quantisation"),
-    context: at("contexts", "context"),
-    kv: at("kv", "kv"),
-    draft: form.elements.draft.value,
+    quantisation: quantisation.selectedIndex,
+    context: context.selectedIndex,
+    kv: kv.selectedIndex,
+    draft: draft.value,
   };
   page.typed = instead ? text : null;
   page.out.replaceChildren(
     machine?.free
       ? draw(file, model, wish, machine, page)
-      : say(
+      : el(
+          "p",
+          "dm-advice",
           machine
             ? `${machineName(machine)} is not a single card: “python -m harness plan” divides a model among several cards and main memory.`
             : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB.",
