@@ -36,17 +36,21 @@ class Size(msgspec.Struct):
 
 
 class Spot(msgspec.Struct):
-    """Cards found at tokens `start` to `end`; `options` are indices in the table."""
+    """Cards found at tokens `start` to `end`; `options` are indices in the table.
+
+    `reach` is the end of the words after the name that distinguish nothing.
+    """
 
     options: list[int]
     start: int
     end: int
     count: int
+    reach: int
     gib: float | None = None
 
 
 class Scan:
-    """What one pass over a text finds; a `sentence` may also name a model, an engine and a task."""
+    """The findings of one pass over a text; a `sentence` may also name a model, engine and task."""
 
     def __init__(self, text: str, *, sentence: bool = False) -> None:
         self.text, self.sentence = text, sentence
@@ -110,10 +114,10 @@ class Scan:
                 self.words.setdefault(kind, meant)
             case "k":
                 self.makers[at] = meant
-            case "l":
-                self.laptop = True
-            case "":
-                self._take_other(at)
+            case "n":
+                self._reach(at, end)
+            case _:
+                self._take_other(at, kind)
         return end
 
     def _longest(self, at: int) -> tuple[str, str, int]:
@@ -136,12 +140,17 @@ class Scan:
         if not count and before in {*"23456789"} and (at == 1 or self.tokens[at - 2] == "+"):
             count = int(before)
             self.left.pop(at - 1)
-        self.spots.append(Spot([int(each) for each in meant.split()], at, end, count or 1))
+        self.spots.append(Spot([int(each) for each in meant.split()], at, end, count or 1, end))
 
-    def _take_other(self, at: int) -> None:
-        """A token that is no name: a count, a size without a unit, or an unknown word."""
+    def _reach(self, at: int, end: int) -> None:
+        if self.spots and self.spots[-1].reach == at:
+            self.spots[-1].reach = end
+
+    def _take_other(self, at: int, kind: str) -> None:
+        """A token that is not a name: a count, a size without a unit, or an unknown word."""
+        self.laptop = self.laptop or kind == "l"
         token, last = self.tokens[at], self.spots[-1] if self.spots else None
-        bare = last is not None and last.end == at and last.gib is None
+        bare = last is not None and last.reach == at and last.gib is None
         if FOUND["count"].fullmatch(token):
             if token[-1] == "x":
                 self.pending = int(token[:-1])
@@ -151,7 +160,7 @@ class Scan:
             self.sizes[int(token[1:])].at = at
         elif last is not None and bare and FOUND["bare_gib"].fullmatch(token):
             last.gib = float(token)  # "m3 max 64", "rtx 3060 12"
-        elif token[0] not in "@+/(":
+        elif token[0] not in "@+/(" and not kind:
             self.left[at] = None
 
     # ---- the model in a sentence ----------------------------------------------------------------

@@ -19,6 +19,7 @@ from estimates.roofline import devices, normalised
 
 _NEAREST = 3
 _STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
+_VARIANTS = frozenset().union(*TABLE.variants.values())
 _LISTED = {card.key: card for card in TABLE.cards}
 
 
@@ -165,7 +166,9 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 def _machine(scan: Scan) -> NamedMachine:
     """The machine of a scanned text; what makes a card another one is in `unknown`."""
     plain = plain_text(scan.text)
-    if FOUND["placeholder"].search(plain) or FOUND["no_card"].search(plain):
+    if FOUND["placeholder"].search(FOUND["processor"].sub("@", plain)) or FOUND["no_card"].search(
+        plain
+    ):
         return NamedMachine(unknown=(scan.text,))
     ram, alone = _attach(scan)
     unknown: list[str] = []
@@ -178,8 +181,9 @@ def _machine(scan: Scan) -> NamedMachine:
     if not cards and alone and not a_mac and (unknown or not scan.processor):
         cards = [NamedCard(key=None, count=scan.pending or 1, gib=max(alone))]
         strange = "" if scan.sentence else " ".join(scan.tokens[at] for at in scan.left)
-        unknown = unknown or ([strange] if re.search("[a-z]{3}", strange) else [])
+        unknown = unknown or ([strange] if FOUND["strange"].search(strange) else [])
     if not cards and not unknown:
+        ram = ram or max(alone, default=None)
         cards = _built_in(scan.processor or "", ram)
     if not (cards or unknown or processor or ram or scan.sentence):
         number = FOUND["number_alone"].fullmatch(plain)
@@ -301,7 +305,7 @@ def _chips(scan: Scan) -> list[str]:
             start, end = at, at + 1
             while start - 1 in scan.makers:
                 start -= 1
-            while end in scan.left and not scan.sentence:
+            while end in scan.left and (not scan.sentence or scan.tokens[end] in _VARIANTS):
                 end += 1
             found.append(" ".join(scan.tokens[start:end]))
     return found

@@ -40,7 +40,10 @@ const understood = (form, parts) => {
     });
     return chip;
   });
-  form.querySelector(".dm-chips").replaceChildren(...chips);
+  const group = el("div", "dm-chips", ...chips);
+  group.setAttribute("role", "group");
+  group.ariaLabel = "What was understood";
+  return group;
 };
 
 const load = async (form) => {
@@ -61,7 +64,6 @@ const attach = (form, out) => {
     const [card, model, task] = FIELDS.map((name) => form.elements[name].value.slice(0, LONGEST));
     if (!card.trim() && !model.trim()) {
       out.replaceChildren();
-      understood(form, []);
       return;
     }
     const own = ++turn;
@@ -70,8 +72,8 @@ const attach = (form, out) => {
       const { answer, asked, data } = await loaded();
       const found = await answer.answerTo(data, { card, model, task });
       if (turn !== own) return; // the visitor has typed more meanwhile
-      out.replaceChildren(answer.draw(data, found));
-      understood(form, asked.partsOf(found.question));
+      const parts = understood(form, asked.partsOf(found.question));
+      out.replaceChildren(answer.draw(data, found), parts);
       carry(answer.exploreAddress(data, found.question));
       form.dataset.state = "answered";
       if (leads) lead(out.firstChild);

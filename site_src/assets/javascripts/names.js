@@ -141,16 +141,25 @@ const scan = (table, text, sentence) => {
     } else if (kind === "c") {
       const counts = !pending && /^[2-9]$/.test(before) && (at === 1 || tokens[at - 2] === "+");
       const count = counts && left.delete(at - 1) ? Number(before) : pending || 1;
-      spots.push({ options: meant.split(" ").map(Number), start: at, end, count, gib: null });
+      spots.push({
+        options: meant.split(" ").map(Number),
+        start: at,
+        end,
+        reach: end,
+        count,
+        gib: null,
+      });
       pending = 0;
     } else if (kind === "#" || /^\d{1,2}x$/.test(token))
       pending = Number.parseInt(meant || token, 10);
     else if (kind === "e" || kind === "t") words[kind] ??= meant;
     else if (kind === "k") makers.set(at, meant);
-    else if (kind) laptop ||= kind === "l";
-    else if (whole(rules.count, token)) last && (last.count = Number(token.slice(1)));
+    else if (kind === "l") laptop = true;
+    else if (kind) {
+      if (last?.reach === at) last.reach = end;
+    } else if (whole(rules.count, token)) last && (last.count = Number(token.slice(1)));
     else if (token[0] === "#") seen.sizes[token.slice(1)].at = at;
-    else if (last?.end === at && last.gib === null && whole(rules.bare_gib, token))
+    else if (last?.reach === at && last.gib === null && whole(rules.bare_gib, token))
       last.gib = Number(token); // "m3 max 64", "rtx 3060 12"
     else if (!NO_NAME.test(token)) left.add(at);
   }
@@ -225,12 +234,12 @@ const merged = (table, { spots, tokens, pending }, named) => {
   return found;
 };
 // Words that look like a card's number and are in no table, with the words before them.
-const chips = ({ rules, tokens, left, makers, sentence }) =>
+const chips = (variants, { rules, tokens, left, makers, sentence }) =>
   [...left].flatMap((at) => {
     if (!whole(rules.chip, tokens[at])) return [];
     let [start, end] = [at, at + 1];
     while (makers.has(start - 1)) start--;
-    while (left.has(end) && !sentence) end++;
+    while (left.has(end) && (!sentence || variants.includes(tokens[end]))) end++;
     return tokens.slice(start, end).join(" ");
   });
 // The graphics unit of a processor that is named without a card.
@@ -246,20 +255,24 @@ const machineOf = (table, seen) => {
   const { rules, spots, text, sentence, left, tokens, pending } = seen;
   const plain = plainOf(rules, text);
   const nothing = { cards: [], ram_gib: null, processor: null, unknown: [text] };
-  if (has(rules.placeholder, plain) || has(rules.no_card, plain)) return nothing;
-  const { ram, alone } = attach(table.cards, seen);
+  if (has(rules.placeholder, plain.replace(rules.processor, "@")) || has(rules.no_card, plain))
+    return nothing;
+  const { ram: stated, alone } = attach(table.cards, seen);
   const unknown = [];
   const named = spots.map((spot) => cardOf(table, seen, spot, unknown));
   let cards = merged(table, seen, named);
-  unknown.push(...chips(seen).filter((part) => !unknown.join(" ").includes(part)));
+  const strangers = chips(Object.values(table.variants).flat(), seen);
+  unknown.push(...strangers.filter((part) => !unknown.join(" ").includes(part)));
   const by_word = has(rules.processor_word, plain) && !has(rules.graphics, plain);
   const processor = seen.processor ?? (by_word || has(rules.no_gpu, plain) ? "cpu" : null);
   const bare = !cards.length && alone.length && !has(rules.mac, plain);
   if (bare && (unknown.length || !seen.processor)) {
     cards = [{ key: null, count: pending || 1, gib: Math.max(...alone) }];
     const strange = sentence ? "" : [...left].map((at) => tokens[at]).join(" ");
-    if (!unknown.length && /[a-z]{3}/.test(strange)) unknown.push(strange);
+    if (!unknown.length && has(rules.strange, strange)) unknown.push(strange);
   }
+  const lone = !cards.length && !unknown.length && alone.length ? Math.max(...alone) : null;
+  const ram = stated ?? lone;
   if (!cards.length && !unknown.length) cards = builtIn(table, seen.processor, ram);
   if (![cards, unknown].some(({ length }) => length) && !processor && !ram && !sentence) {
     if (!whole(rules.number_alone, plain)) return text.trim() ? nothing : { ...nothing, unknown };
