@@ -38,6 +38,7 @@ class Size(msgspec.Struct):
 class Spot(msgspec.Struct):
     """Cards found at tokens `start` to `end`; `options` are indices in the table.
 
+    One name twice is two cards only if something separates the names.
     `reach` is the end of the words after the name that distinguish nothing.
     """
 
@@ -140,7 +141,19 @@ class Scan:
         if not count and before in {*"23456789"} and (at == 1 or self.tokens[at - 2] == "+"):
             count = int(before)
             self.left.pop(at - 1)
-        self.spots.append(Spot([int(each) for each in meant.split()], at, end, count or 1, end))
+        options = [int(each) for each in meant.split()]
+        last = self.spots[-1] if self.spots else None
+        between = self.tokens[last.end : at] if last is not None else []
+        if (
+            last is None
+            or last.options != options
+            or any(x in self.left for x in range(last.end, at))
+        ):
+            self.spots.append(Spot(options, at, end, count or 1, end))
+            return
+        several = "+" in between and "(" not in between
+        last.count = last.count + (count or 1) if several else max(last.count, count)
+        last.end = last.reach = end
 
     def _reach(self, at: int, end: int) -> None:
         if self.spots and self.spots[-1].reach == at:

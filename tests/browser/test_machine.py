@@ -212,7 +212,7 @@ def test_an_unknown_model_is_answered_by_its_size(page: Page) -> None:
     text = answered(page, "RTX 3500 Ada 12GB", "Cedar 8B")
 
     assert "“rtx 3500 ada” is not a known card; its speed is a guess" in text
-    assert "Cedar 8B is not listed: a model of 8B, whose shape is not known" in text
+    assert "cedar-8b is not listed: a model of 8B, whose shape is not known" in text
 
 
 def test_a_card_alone_is_asked_for_a_model(page: Page) -> None:
