@@ -27,7 +27,7 @@ _STOPS = frozenset(
 _GIB = {"t": 1024, "m": 1 / 1024}  # by the first letter of the unit; else 1
 
 
-class Size(msgspec.Struct):
+class StatedSize(msgspec.Struct):
     """A size in GiB, whether it is main memory's, and the index of its token."""
 
     gib: float
@@ -55,7 +55,7 @@ class Scan:
 
     def __init__(self, text: str, *, sentence: bool = False) -> None:
         self.text, self.sentence = text, sentence
-        self.sizes: list[Size] = []
+        self.sizes: list[StatedSize] = []
         self.spots: list[Spot] = []
         self.left: dict[int, None] = {}  # the tokens that nothing explains, in order
         self.makers: dict[int, str] = {}
@@ -92,7 +92,7 @@ class Scan:
         if FOUND["storage"].match(word):
             return " "
         gib = int(float(number) * _GIB.get(unit[0], 1) * 10 + 0.5) / 10
-        self.sizes.append(Size(gib, FOUND["main_memory"].match(word) is not None))
+        self.sizes.append(StatedSize(gib, FOUND["main_memory"].match(word) is not None))
         return f" #{len(self.sizes) - 1} "
 
     def _take_context(self, found: re.Match[str]) -> str:

@@ -192,7 +192,7 @@ def test_an_unknown_name_gets_the_nearest_ones(page: Page) -> None:
 
 def test_a_whole_sentence_is_shown_in_parts_that_can_be_corrected(page: Page) -> None:
     text = answered(page, "2x3090 qwen3.8 27b q5 64k vllm")
-    parts = page.locator(".dm-chip").all_inner_texts()
+    parts = page.locator(".dm-chips button").all_inner_texts()
 
     assert "2 × RTX 3090 48 GB · Qwen3.8 27B" in text  # noqa: RUF001
     assert [re.sub(r"\s+", " ", part) for part in parts] == [
@@ -202,10 +202,10 @@ def test_a_whole_sentence_is_shown_in_parts_that_can_be_corrected(page: Page) ->
         "Context, for the terminal 65536 tokens",
         "Engine, for the terminal vllm",
     ]
-    page.locator(".dm-chip").nth(1).click()
+    page.locator(".dm-chips button").nth(1).click()
     page.keyboard.type("gpt-oss 20b")
     page.keyboard.press("Enter")
-    expect(page.locator(".dm-chip").nth(1)).to_contain_text("gpt-oss-20b")
+    expect(page.locator(".dm-chips button").nth(1)).to_contain_text("gpt-oss-20b")
 
 
 def test_an_unknown_model_is_answered_by_its_size(page: Page) -> None:

@@ -28,7 +28,7 @@ const lead = (card) => {
 const understood = (form, parts) => {
   const { card, model } = form.elements;
   const chips = parts.map(([text, kind]) => {
-    const chip = el("button", "dm-chip", el("small", "", kind), ` ${text}`);
+    const chip = el("button", "dm-copy", el("small", "", kind), ` ${text}`);
     chip.type = "button";
     chip.addEventListener("click", () => {
       const field = kind === "Model" && model.value ? model : card;
@@ -40,7 +40,7 @@ const understood = (form, parts) => {
     });
     return chip;
   });
-  const group = el("div", "dm-chips", ...chips);
+  const group = el("div", "dm-chips dm-small", ...chips);
   group.setAttribute("role", "group");
   group.ariaLabel = "What was understood";
   return group;
