@@ -41,7 +41,7 @@ def spellings(kind: str) -> dict[str, str]:
 
 
 def on_the_page(folder: Path, **texts: list[str]) -> dict[str, list[Any]]:
-    """What the site's reader reads."""
+    """The values that the site's reader gives."""
     table = {"table": msgspec.to_builtins(names_table())}
     empty: dict[str, Any] = {kind: [] for kind in READERS}
     found: dict[str, list[Any]] = scripts.run(folder, RUN, empty | table | texts)
