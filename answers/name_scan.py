@@ -184,15 +184,21 @@ class Scan:
         return bool(FOUND["family"].fullmatch(token) or FOUND["parameters"].fullmatch(token))
 
     def _take_model(self, at: int) -> int:
-        """Take a model's name that begins at a token; unknown words before it belong to it."""
+        """Take a model's name that begins at a token; the index of the next token."""
         start, end = at, at + 1
-        while start - 1 in self.left and self.tokens[start - 1].isalpha():
+        while start - 1 in self.left and self._belongs(start):
             start -= 1
             self.left.pop(start)
         while end < len(self.tokens) and not self._ends_model(end):
             end += 1
         self.model = self.tokens[start:end]
         return end
+
+    def _belongs(self, at: int) -> bool:
+        """Whether the word before a token is of the same name: by a hyphen, or before a size."""
+        before, token = self.tokens[at - 1], self.tokens[at]
+        sized = FOUND["parameters"].fullmatch(token) or not FOUND["family"].fullmatch(token)
+        return before.isalpha() and bool(sized or f"{before}-{token}" in self.text.lower())
 
     def _ends_model(self, at: int) -> bool:
         token, (kind, _, _) = self.tokens[at], self._longest(at)

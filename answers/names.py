@@ -234,7 +234,7 @@ def _card(scan: Scan, spot: Spot, unknown: list[str]) -> NamedCard | None:
         words += [] if card else ["laptop"]
     if card is not None and not words:
         return NamedCard(key=card.key, count=spot.count, gib=spot.gib)
-    part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#/("]
+    part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#@+/("]
     unknown.append(" ".join(dict.fromkeys([*part, *words])))
     own_memory = spot.gib and not options[0][1].shares
     return NamedCard(key=None, count=spot.count, gib=spot.gib) if own_memory else None

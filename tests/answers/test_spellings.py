@@ -146,5 +146,21 @@ def test_page_and_terminal_agree_on_random_questions(
         assert found[kind] == json.loads(json.dumps(said))
 
 
+def test_a_composed_question_is_read_back() -> None:
+    rng = random.Random(3)  # noqa: S311 - questions of a test
+    models = [(key, model_label(key)) for key, _ in listed_models(())]
+    for card in names_table().cards:
+        slug, model = rng.choice(models)
+        parts = [f"dual {card_label(card.key)}", f"{model} q8_0", "vllm"]
+        rng.shuffle(parts)
+
+        found = read(" ".join(parts).lower())
+
+        assert [(each.key, each.count) for each in found.machine.cards] == [(card.key, 2)]
+        assert found.model is not None
+        assert (found.model.slug, found.model.quantisation) == (slug, "Q8_0")
+        assert (found.engine, found.unknown) == ("vllm", ())
+
+
 def test_the_table_is_small() -> None:
     assert len(gzip.compress(msgspec.json.encode(names_table()))) <= 20_000

@@ -123,6 +123,12 @@ const scan = (table, text, sentence) => {
   const [spots, left, makers, words] = [[], new Set(), new Map(), {}];
   let [pending, laptop, model] = [0, false, []];
   const sized = (at) => whole(rules.parameters, tokens[at] ?? "");
+  // The word before a token is of the same name by a hyphen, or before a size.
+  const belongs = (at) => {
+    const [before, token] = [tokens[at - 1] ?? "", tokens[at]];
+    const hyphen = text.toLowerCase().includes(`${before}-${token}`);
+    return /^[a-z]+$/.test(before) && (sized(at) || !whole(rules.family, token) || hyphen);
+  };
   const ends = (at) => {
     const [kind] = longest(table.keys, tokens, at);
     const stops = /^[#@+(]/.test(tokens[at]) || whole(rules.stop, tokens[at]);
@@ -135,7 +141,7 @@ const scan = (table, text, sentence) => {
     end = next;
     if (first && /^n?$/.test(kind)) {
       let start = at;
-      while (/^[a-z]+$/.test(tokens[start - 1]) && left.delete(start - 1)) start--;
+      while (belongs(start) && left.delete(start - 1)) start--;
       for (end = at + 1; end < tokens.length && !ends(end); ) end++;
       model = tokens.slice(start, end);
     } else if (kind === "c") {
