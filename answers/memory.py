@@ -93,6 +93,7 @@ class BufferSizes(msgspec.Struct, frozen=True, kw_only=True):
     host_compute: float
     head_compute: float
     inputs: float
+    inputs_split: float
     output: float
 
 
@@ -125,7 +126,8 @@ def sizes_of(facts: ModelFacts, setting: Setting) -> BufferSizes:
         split=row + sums.largest_bytes / 4 / MIB,
         host_compute=device_compute - copies + row,
         head_compute=compute(prediction=True),
-        inputs=masks + (3 if flash else 1) * row,
+        inputs=masks + (2 if flash else 1) * row,
+        inputs_split=masks + (3 if flash else 1) * row,
         output=output,
     )
 
@@ -161,7 +163,7 @@ def place(
     if placement.layers or not facts.tied:
         last.model += facts.output_bytes / MIB
     split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
-    host.compute = sizes.inputs
+    host.compute = sizes.inputs_split if split else sizes.inputs
     for device in devices if placement.layers else ():
         device.compute = sizes.device_compute + (sizes.split if split else 0.0)
     if placement.layers == 0:

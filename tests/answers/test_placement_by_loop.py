@@ -59,7 +59,7 @@ def add_compute(
         device.compute = sizes.device_compute + (sizes.split if split else 0.0)
     host.compute = sizes.host_compute
     if placement.layers:
-        host.compute = sizes.inputs
+        host.compute = sizes.inputs_split if split else sizes.inputs
     if head and facts.draft_layers:
         last.draft_compute = sizes.head_compute
         if placement.layers:
