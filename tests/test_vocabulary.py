@@ -37,7 +37,6 @@ NAMED = {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
     },
     "pipeline/site/pages/what_moves_it.py": {"dflash", "dspark", "eagle3"},  # of those classes
-    "pipeline/site/pages/fits.py": {"mtp"},  # what `plan --draft` calls a head of the target
     "pipeline/site/search.toml": {"MTP", "DFlash", "PARD"},  # what people type
     "answers/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models

@@ -18,7 +18,7 @@ ROUNDED_MIB = 5  # five parts, each rounded up
 
 
 def extent_of(asked: dict[str, Any]) -> tuple[Extent | None, bool]:
-    """What the page says about a question, and whether it is too close to a limit to compare."""
+    """The page's answer to a question, and whether it is too close to a limit to compare."""
     document: Any = fits.document()
     model = next(each for each in document["models"] if each["id"] == asked["model"])
     quantisation = document["quantisations"].index(asked["quantisation"])

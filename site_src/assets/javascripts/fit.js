@@ -9,7 +9,13 @@ import { readMachine } from "./names.js";
 import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
-const PARTS = { weights: "weights", cache: "KV cache", draft: "draft", compute: "compute" };
+const PARTS = {
+  weights: "Weights",
+  cache: "KV cache",
+  draft: "draft",
+  compute: "compute",
+  margin: "margin",
+};
 const PAUSE_MS = 250;
 
 const gib = (mib) => `${number(mib / 1024, 1)} GiB`;
@@ -39,26 +45,14 @@ const extentOf = (model, asked, free) => {
 };
 
 // ---- drawing ----------------------------------------------------------------------------------
+// The parts of the memory that is needed, and how full it makes the card.
 const bar = (parts, free) => {
-  const scale = Math.max(sum(parts), free);
   const shown = Object.entries(PARTS).filter(([kind]) => parts[kind] > 0);
-  const words = shown.map(([kind, title]) => `${title} ${gib(parts[kind])}`);
-  words.push(`${gib(parts.margin)} kept free as a margin`);
-  const line = el("div", "dm-fit__bar");
-  line.setAttribute("role", "img");
-  line.setAttribute("aria-label", `${words.join(", ")}; ${gib(free)} free before loading`);
-  const keys = [];
-  for (const [kind] of [...shown, ["margin"]]) {
-    const part = el("span", `dm-fit__part dm-fit__part--${kind}`);
-    part.style.width = `${(parts[kind] / scale) * 100}%`;
-    line.append(part);
-    const key = el("span", `dm-fit__key dm-fit__part--${kind}`);
-    keys.push(el("li", "", key, words[keys.length]));
-  }
-  const limit = el("span", "dm-fit__limit");
-  limit.style.left = `${(free / scale) * 100}%`;
-  line.append(limit);
-  return el("div", "dm-fit__place", line, el("ul", "dm-fit__keys", ...keys));
+  const words = shown.map(([kind, title]) => `${title} ${gib(parts[kind])}`).join(", ");
+  const meter = el("meter", "dm-fit__meter");
+  meter.setAttribute("aria-label", `${words}; ${gib(free)} free before loading`);
+  Object.assign(meter, { max: free, value: sum(parts) });
+  return el("div", "", meter, el("p", "dm-small", `${words}.`));
 };
 
 const heading = (text, scope, name = "") => Object.assign(el("th", name, text), { scope });

