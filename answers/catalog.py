@@ -51,7 +51,7 @@ _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>e?\d[\d.]*[bm](?:-.*)?)$")
 @cache
 def model_of(preset: Preset) -> PlannedModel | None:
     """The model of a preset, with its shape from the table; `None` if the table lacks it."""
-    facts = (head_facts if preset.head else preset_facts)(preset)
+    facts = preset_facts(preset)
     if facts is None:
         return None
     file = f"{preset.name.replace(':', '-')}.gguf"
@@ -117,7 +117,7 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
 def _nameless(load: LoadPlan) -> LoadPlan:
     """The plan without the names of memories, which is equal for all machines of equal memory."""
     host, *devices = (
-        Memory(name="", free_mib=each.free_mib, free_error_mib=each.free_error_mib)
+        Memory(name="", free_mib=each.free_mib, estimated=each.estimated)
         for each in (load.host, *load.devices)
     )
     return replace(load, devices=tuple(devices), host=host)
@@ -151,34 +151,45 @@ def largest_quantisation(
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """A preset's shape and sizes from the tables; `None` if they lack the model."""
-    shape = None if preset.head else shape_named(preset.model)
-    if shape is None:
-        return None
+    """A preset's shape and sizes from the tables; `None` if they lack the model.
+
+    They are approximate for a head in a separate file: its layers are assumed to be like the
+    target's, as many as its size allows, with the target's embedding and output matrices.
+    """
     listed = preset.size_mb * _MB if preset.size_mb is not None else None
     size = file_bytes or listed or stated_bytes(preset.model, preset.quantisation)
-    facts = facts_of(shape, quantisation_of(preset.quantisation), with_head=preset.method == HEAD)
+    bits = quantisation_of(preset.quantisation)
+    if preset.head:
+        target = next((presets()[x.target] for x in pairs() if x.draft == preset.name), None)
+        shape = shape_of(target.model) if target is not None else None
+        if shape is None or not size:
+            return None
+        like = facts_of(shape, bits)
+        count = max(1, round(size / like.layers[-1].weight_bytes))
+        return scaled(_drafter(like, like.name, count), file_bytes=size)
+    shape = shape_named(preset.model)
+    if shape is None:
+        return None
+    facts = facts_of(shape, bits, with_head=preset.method == HEAD)
     kept = (layer for i, layer in enumerate(facts.layers) if i not in preset.pruned_layers)
     facts = replace(facts, name=preset.key, layers=tuple(kept))
     return facts if size is None else scaled(facts, file_bytes=size)
 
 
-def head_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """Approximate shape of a prediction head in a separate file of known size.
-
-    The head's configuration is unknown. Its layers are assumed to be like the target's, and their
-    number is derived from the file size. The head uses the target's embedding and output matrices.
-    """
-    target = next((presets()[each.target] for each in pairs() if each.draft == preset.name), None)
-    shape = shape_of(target.model) if target is not None else None
-    size = file_bytes or (preset.size_mb or 0) * _MB
-    if shape is None or not size:
-        return None
-    facts = facts_of(shape, quantisation_of(preset.quantisation))
-    layer = replace(facts.layers[-1], expert_bytes=0.0)
-    count = max(1, round(size / layer.weight_bytes))
-    bare = replace(facts, embedding_bytes=0.0, output_bytes=0.0, tied=True, experts=0)
-    return scaled(replace(bare, layers=(layer,) * count, draft_layers=()), file_bytes=size)
+def _drafter(target: ModelFacts, name: str, count: int, output_bytes: float = 0.0) -> ModelFacts:
+    """A head or draft model with this many dense layers like the target's last one."""
+    dense = replace(target.layers[-1], expert_bytes=0.0, state_bytes=0)
+    return replace(
+        target,
+        name=name,
+        layers=(dense,) * count,
+        draft_layers=(),
+        experts=0,
+        embedding_bytes=0.0,
+        output_bytes=output_bytes,
+        table_bytes=0.0,
+        tied=True,
+    )
 
 
 def ways_of(
@@ -256,18 +267,9 @@ def family_of(name: str) -> str:
 def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
     """A head or draft model of typical size, for a target without a listed draft file."""
     facts, head = target.facts, source_of(method) != "model"
-    dense = replace(facts.layers[-1], expert_bytes=0.0, state_bytes=0)
-    count = 1 if head else max(1, len(facts.layers) // _USUAL_DRAFT_SHARE)
-    small = replace(
-        facts,
-        name=f"{method} draft",
-        layers=(dense,) * count,
-        draft_layers=(),
-        experts=0,
-        embedding_bytes=0.0,
-        output_bytes=facts.output_bytes / (1 if head else _USUAL_DRAFT_SHARE),
-        tied=True,
-    )
+    share = 1 if head else _USUAL_DRAFT_SHARE
+    count = 1 if head else max(1, len(facts.layers) // share)
+    small = _drafter(facts, f"{method} draft", count, facts.output_bytes / share)
     what = (
         "a draft as large as one layer of the target"
         if head

@@ -19,15 +19,7 @@ from answers.names import (
     read_machine,
     size_in,
 )
-from answers.placement import (
-    FREE_ERROR_MIB,
-    SHARED_SHARE,
-    SHARING,
-    SYSTEM_MIB,
-    Draft,
-    LoadPlan,
-    free_of,
-)
+from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
 from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
 from estimates.roofline import devices, normalised
 
@@ -312,7 +304,7 @@ def _card(name: str, card: NamedCard, mib: float, words: MachineWords) -> Memory
     return Memory(
         name=name,
         free_mib=free,
-        free_error_mib=FREE_ERROR_MIB if words.free is None else 0.0,
+        estimated=words.free is None,
         bandwidth_gb_per_s=words.bandwidth or bandwidth_of(key, card.gib),
         card=key,
         gib=card.gib,

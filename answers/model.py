@@ -115,14 +115,13 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that holds buffers: a device's memory, or main memory.
 
-    A free size that is computed, not measured, may be wrong by `free_error_mib`. `card` is the
-    device's name in the evidence, `gib` its whole size, and `shares` says that it is a part of main
-    memory.
+    `card` is the device's name in the evidence, `gib` its whole size, and `shares` says that it is
+    a part of main memory.
     """
 
     name: str
     free_mib: float
-    free_error_mib: float = 0.0
+    estimated: bool = False  # the free size is computed from the size of a card
     bandwidth_gb_per_s: float | None = None
     card: str = ""
     gib: float | None = None

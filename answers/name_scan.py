@@ -27,7 +27,7 @@ _STOPS = frozenset(
 _GIB = {"t": 1024, "m": 1 / 1024}  # by the first letter of the unit; else 1
 
 
-class Size(msgspec.Struct):
+class StatedSize(msgspec.Struct):
     """A size in GiB, whether it is main memory's, and the index of its token."""
 
     gib: float
@@ -36,21 +36,26 @@ class Size(msgspec.Struct):
 
 
 class Spot(msgspec.Struct):
-    """Cards found at tokens `start` to `end`; `options` are indices in the table."""
+    """Cards found at tokens `start` to `end`; `options` are indices in the table.
+
+    One name twice is two cards only if something separates the names.
+    `reach` is the end of the words after the name that distinguish nothing.
+    """
 
     options: list[int]
     start: int
     end: int
     count: int
+    reach: int
     gib: float | None = None
 
 
 class Scan:
-    """What one pass over a text finds; a `sentence` may also name a model, an engine and a task."""
+    """The findings of one pass over a text; a `sentence` may also name a model, engine and task."""
 
     def __init__(self, text: str, *, sentence: bool = False) -> None:
         self.text, self.sentence = text, sentence
-        self.sizes: list[Size] = []
+        self.sizes: list[StatedSize] = []
         self.spots: list[Spot] = []
         self.left: dict[int, None] = {}  # the tokens that nothing explains, in order
         self.makers: dict[int, str] = {}
@@ -87,7 +92,7 @@ class Scan:
         if FOUND["storage"].match(word):
             return " "
         gib = int(float(number) * _GIB.get(unit[0], 1) * 10 + 0.5) / 10
-        self.sizes.append(Size(gib, FOUND["main_memory"].match(word) is not None))
+        self.sizes.append(StatedSize(gib, FOUND["main_memory"].match(word) is not None))
         return f" #{len(self.sizes) - 1} "
 
     def _take_context(self, found: re.Match[str]) -> str:
@@ -110,10 +115,10 @@ class Scan:
                 self.words.setdefault(kind, meant)
             case "k":
                 self.makers[at] = meant
-            case "l":
-                self.laptop = True
-            case "":
-                self._take_other(at)
+            case "n":
+                self._reach(at, end)
+            case _:
+                self._take_other(at, kind)
         return end
 
     def _longest(self, at: int) -> tuple[str, str, int]:
@@ -136,12 +141,29 @@ class Scan:
         if not count and before in {*"23456789"} and (at == 1 or self.tokens[at - 2] == "+"):
             count = int(before)
             self.left.pop(at - 1)
-        self.spots.append(Spot([int(each) for each in meant.split()], at, end, count or 1))
+        options = [int(each) for each in meant.split()]
+        last = self.spots[-1] if self.spots else None
+        between = self.tokens[last.end : at] if last is not None else []
+        if (
+            last is None
+            or last.options != options
+            or any(x in self.left for x in range(last.end, at))
+        ):
+            self.spots.append(Spot(options, at, end, count or 1, end))
+            return
+        several = "+" in between and "(" not in between
+        last.count = last.count + (count or 1) if several else max(last.count, count)
+        last.end = last.reach = end
 
-    def _take_other(self, at: int) -> None:
-        """A token that is no name: a count, a size without a unit, or an unknown word."""
+    def _reach(self, at: int, end: int) -> None:
+        if self.spots and self.spots[-1].reach == at:
+            self.spots[-1].reach = end
+
+    def _take_other(self, at: int, kind: str) -> None:
+        """A token that is not a name: a count, a size without a unit, or an unknown word."""
+        self.laptop = self.laptop or kind == "l"
         token, last = self.tokens[at], self.spots[-1] if self.spots else None
-        bare = last is not None and last.end == at and last.gib is None
+        bare = last is not None and last.reach == at and last.gib is None
         if FOUND["count"].fullmatch(token):
             if token[-1] == "x":
                 self.pending = int(token[:-1])
@@ -151,7 +173,7 @@ class Scan:
             self.sizes[int(token[1:])].at = at
         elif last is not None and bare and FOUND["bare_gib"].fullmatch(token):
             last.gib = float(token)  # "m3 max 64", "rtx 3060 12"
-        elif token[0] not in "@+/(":
+        elif token[0] not in "@+/(" and not kind:
             self.left[at] = None
 
     # ---- the model in a sentence ----------------------------------------------------------------
@@ -162,15 +184,21 @@ class Scan:
         return bool(FOUND["family"].fullmatch(token) or FOUND["parameters"].fullmatch(token))
 
     def _take_model(self, at: int) -> int:
-        """Take a model's name that begins at a token; unknown words before it belong to it."""
+        """Take a model's name that begins at a token; the index of the next token."""
         start, end = at, at + 1
-        while start - 1 in self.left and self.tokens[start - 1].isalpha():
+        while start - 1 in self.left and self._belongs(start):
             start -= 1
             self.left.pop(start)
         while end < len(self.tokens) and not self._ends_model(end):
             end += 1
         self.model = self.tokens[start:end]
         return end
+
+    def _belongs(self, at: int) -> bool:
+        """Whether the word before a token is of the same name: by a hyphen, or before a size."""
+        before, token = self.tokens[at - 1], self.tokens[at]
+        sized = FOUND["parameters"].fullmatch(token) or not FOUND["family"].fullmatch(token)
+        return before.isalpha() and bool(sized or f"{before}-{token}" in self.text.lower())
 
     def _ends_model(self, at: int) -> bool:
         token, (kind, _, _) = self.tokens[at], self._longest(at)

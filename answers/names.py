@@ -165,11 +165,14 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 def _machine(scan: Scan) -> NamedMachine:
     """The machine of a scanned text; what makes a card another one is in `unknown`."""
     plain = plain_text(scan.text)
-    if FOUND["placeholder"].search(plain) or FOUND["no_card"].search(plain):
+    if FOUND["placeholder"].search(FOUND["processor"].sub("@", plain)) or FOUND["no_card"].search(
+        plain
+    ):
         return NamedMachine(unknown=(scan.text,))
     ram, alone = _attach(scan)
     unknown: list[str] = []
-    cards = _each(_merged(scan, [_card(scan, spot, unknown) for spot in scan.spots]))
+    named = [_card(scan, spot, unknown) for spot in scan.spots]
+    cards = _each([card for card in named if card is not None], scan.pending)
     unknown += [part for part in _chips(scan) if part not in " ".join(unknown)]
     by_word = FOUND["processor_word"].search(plain) and not FOUND["graphics"].search(plain)
     without = FOUND["no_gpu"].search(plain)
@@ -178,8 +181,9 @@ def _machine(scan: Scan) -> NamedMachine:
     if not cards and alone and not a_mac and (unknown or not scan.processor):
         cards = [NamedCard(key=None, count=scan.pending or 1, gib=max(alone))]
         strange = "" if scan.sentence else " ".join(scan.tokens[at] for at in scan.left)
-        unknown = unknown or ([strange] if re.search("[a-z]{3}", strange) else [])
+        unknown = unknown or ([strange] if FOUND["strange"].search(strange) else [])
     if not cards and not unknown:
+        ram = ram or max(alone, default=None)
         cards = _built_in(scan.processor or "", ram)
     if not (cards or unknown or processor or ram or scan.sentence):
         number = FOUND["number_alone"].fullmatch(plain)
@@ -208,9 +212,13 @@ def _attach(scan: Scan) -> tuple[float | None, list[float]]:
             alone.append(size.gib)
         elif bare:
             spot.gib = size.gib
-        elif not shares and size.gib != sum((x.gib or 0) * x.count for x in scan.spots):
+        elif not shares and size.gib not in (spot.gib, _total(scan.spots)):
             ram = ram or size.gib
     return ram, alone
+
+
+def _total(spots: list[Spot]) -> float:
+    return sum((spot.gib or 0) * spot.count for spot in spots)
 
 
 def _card(scan: Scan, spot: Spot, unknown: list[str]) -> NamedCard | None:
@@ -226,7 +234,7 @@ def _card(scan: Scan, spot: Spot, unknown: list[str]) -> NamedCard | None:
         words += [] if card else ["laptop"]
     if card is not None and not words:
         return NamedCard(key=card.key, count=spot.count, gib=spot.gib)
-    part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#/("]
+    part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#@+/("]
     unknown.append(" ".join(dict.fromkeys([*part, *words])))
     own_memory = spot.gib and not options[0][1].shares
     return NamedCard(key=None, count=spot.count, gib=spot.gib) if own_memory else None
@@ -263,27 +271,10 @@ def _goes_on(scan: Scan, at: int, after: int) -> bool:
     return at == after and FOUND["chip"].fullmatch(scan.tokens[at]) is not None
 
 
-def _merged(scan: Scan, cards: list[NamedCard | None]) -> list[NamedCard]:
-    """Cards in order: one name twice is two cards, unless nothing separates the names."""
-    found: list[NamedCard] = []
-    for number, (spot, card) in enumerate(zip(scan.spots, cards, strict=True)):
-        if card is None:
-            continue
-        if not found or card.key is None or found[-1].key != card.key:
-            found.append(card)
-            continue
-        last = found.pop()
-        between = scan.tokens[scan.spots[number - 1].end : spot.start]
-        two = "+" in between and "(" not in between
-        count = last.count + card.count if two else max(last.count, card.count)
-        found.append(replace(last, count=count, gib=last.gib or card.gib))
-    if scan.pending and len(found) == 1 and found[0].count == 1:
-        found = [replace(found[0], count=scan.pending)]
-    return found
-
-
-def _each(cards: list[NamedCard]) -> list[NamedCard]:
-    """The cards; a size that is the sum of several cards is not the size of the last."""
+def _each(cards: list[NamedCard], pending: int) -> list[NamedCard]:
+    """The cards with a count that came later; the sum of their sizes is not the last one's size."""
+    if pending and len(cards) == 1 and cards[0].count == 1:
+        cards = [replace(cards[0], count=pending)]
     rows = [_LISTED.get(card.key or "") for card in cards]
     total = sum(card.count * row.own for card, row in zip(cards, rows, strict=True) if row)
     if sum(card.count for card in cards) > 1 and all(row and row.own for row in rows):
@@ -301,7 +292,7 @@ def _chips(scan: Scan) -> list[str]:
             start, end = at, at + 1
             while start - 1 in scan.makers:
                 start -= 1
-            while end in scan.left and not scan.sentence:
+            while end in scan.left:
                 end += 1
             found.append(" ".join(scan.tokens[start:end]))
     return found

@@ -195,31 +195,20 @@ def _range(case: LoadPlan, buffers: Buffers, memory: Memory, *, exact: bool) -> 
     if case.draft:
         weights += (case.draft.facts.weights_error or 0.0) * buffers.draft_model
     # The errors of weights and of free memory are independent of each other.
-    error = hypot(0.0 if exact else weights, memory.free_error_mib)
+    error = hypot(0.0 if exact else weights, FREE_ERROR_MIB if memory.estimated else 0.0)
     return total + runtime - error, total + max(margin, runtime + error)
 
 
-def fit(case: LoadPlan) -> Projection:
-    """The whole target on the devices if it may fit there, else the placement of `safe_fit`."""
-    if not case.devices:
-        return safe_fit(case)
-    at = _placements(case)
-    whole = at(case.target.placed_layers, 0)
-    return whole if whole.fits else _safest(case, at)
+def fit(case: LoadPlan, *, certain: bool = False) -> Projection:
+    """The whole target on the devices if it may fit there, else what is certain to fit.
 
-
-def safe_fit(case: LoadPlan) -> Projection:
-    """The placement that is certain to fit and puts the most on the devices, as `--fit` does.
-
-    Everything is in host memory if none fits. For a mixture, the experts of the first layers move
-    to the host before any whole layer does, because a token reads few of them.
+    Of that, the placement puts the most on the devices, and all in host memory if nothing fits. If
+    `certain`, nothing else counts, as in the engine's `--fit`. For a mixture, the experts of the
+    first layers move to the host before any whole layer does, because a token reads few of them.
     """
-    return _safest(case, _placements(case))
-
-
-def _placements(case: LoadPlan) -> Callable[[int, int], Projection]:
-    """A function from the layers on devices and the experts on the host to a projection."""
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
+    whole = case.target.placed_layers if case.devices else 0
+    experts = len(case.target.all_layers) if case.target.mixture else 0
     drafts = _draft(case, len(share))
 
     @cache
@@ -227,16 +216,10 @@ def _placements(case: LoadPlan) -> Callable[[int, int], Projection]:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
         return merge_placements(case, placement, [_target(case, placement), *drafts])
 
-    return at
-
-
-def _safest(case: LoadPlan, at: Callable[[int, int], Projection]) -> Projection:
-    whole = case.target.placed_layers if case.devices else 0
-    experts = len(case.target.all_layers) if case.target.mixture else 0
     if not case.devices:
         return at(0, experts)
     best = at(whole, 0)
-    if best.sure_on_devices:
+    if best.sure_on_devices or (best.fits and not certain):
         return best
     if experts:
         on_devices = _most(experts - 1, lambda n: at(whole, experts - n).sure_on_devices)

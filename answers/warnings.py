@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from answers.choices import PlanOption
 from answers.model import KIND_LABELS, Buffers, LayerPlacement, Memory
-from answers.placement import LoadPlan, largest_context, project, safe_fit
+from answers.placement import LoadPlan, fit, largest_context, project
 from answers.speed import SpeedEstimate
 from schemas.vocabulary import say
 
@@ -102,7 +102,7 @@ def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     options = list(_fitting(case, placement))
     if options:
         yield f"according to the plan, these options fit: {'; or '.join(options)}"
-    elif safe_fit(case).sure:
+    elif fit(case, certain=True).sure:
         yield "according to the plan, the run fits: check which other programs use memory"
     else:
         yield "no option makes the run fit: use a smaller quantisation or another model"
@@ -138,7 +138,7 @@ def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
 
 def _placed_elsewhere(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     """Options for `run` that keep the draft, or some layers or experts, in main memory."""
-    draft, best = case.draft, safe_fit(case)
+    draft, best = case.draft, fit(case, certain=True)
     if draft is not None and case.devices and not draft.on_host:
         on_host = replace(case, draft=replace(draft, on_host=True))
         if project(on_host, placement).sure:

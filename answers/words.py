@@ -104,14 +104,15 @@ def way(found: Answer) -> str:
 
 
 def _split(choice: PlanOption) -> str:
-    """The split of a model that is only partly on the devices, as a clause; empty otherwise."""
-    placement, whole = choice.found.placement, choice.case.target.placed_layers
+    """The quantisation, and the split of a model that is partly on the devices, as a clause."""
+    preset, whole = choice.target.preset, choice.case.target.placed_layers
+    placement, weights = choice.found.placement, f", in {preset.quantisation}" if preset else ""
     if not choice.case.devices or choice.found.extent != "partly":
-        return ""
+        return weights
     if placement.layers == whole:
         experts = say.count(placement.cpu_experts, "layer")
-        return f", with the experts of {experts} in main memory"
-    return f", {placement.layers} of {whole} layers on the card"
+        return f"{weights}, with the experts of {experts} in main memory"
+    return f"{weights}, {placement.layers} of {whole} layers on the card"
 
 
 def _way(choice: PlanOption) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from answers.learned import LoggedMemoryError
 from answers.memory import RUNTIME_MIB
 from answers.model import KINDS, LayerPlacement, Memory
-from answers.placement import LoadPlan, Projection, project, safe_fit
+from answers.placement import LoadPlan, Projection, fit, project
 from bench.plan.points import Point, facts_behind
 
 
@@ -129,5 +129,7 @@ def projected(point: Point) -> tuple[LoadPlan, Projection]:
         uses_head=point.drafts_with_head,
     )
     layers = point.gpu_layers
-    found = safe_fit(case) if layers is None else project(case, LayerPlacement(layers=layers))
+    found = (
+        fit(case, certain=True) if layers is None else project(case, LayerPlacement(layers=layers))
+    )
     return case, found

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from answers.catalog import head_facts, preset_facts
+from answers.catalog import preset_facts
 from answers.machines import Computer
 from answers.model import MIB, Buffers, LayerPlacement, ModelFacts, Setting
 from answers.placement import Extent, fit, project
@@ -130,7 +130,7 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
 
 def facts_about(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
     """Return facts about a preset (approximate for a draft head); `None` if its size is unknown."""
-    facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
+    facts = preset_facts(preset, file_bytes)
     return facts if facts is not None and facts.weights_error is not None else None
 
 

@@ -9,15 +9,13 @@ from msgspec.structs import replace
 from answers import warnings
 from answers.catalog import preset_facts
 from answers.model import LayerPlacement, ModelFacts, Setting
-from answers.model_names import quantisation_of
-from answers.placement import fit, safe_fit
+from answers.placement import fit
 from answers.presets import preset_named
-from answers.shapes import facts_of, shape_of
+from answers.shapes import shape_of
 from answers.sized_shapes import ESTIMATED
 from harness import files
 from harness.errors import HarnessError, MachineError
 from harness.machine.computer import computer_of
-from harness.models import hub
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
 
@@ -73,12 +71,7 @@ def named_facts(name: str) -> ModelFacts | None:
     if files.expanded(name).is_file():
         return None
     preset = preset_named(name)
-    if preset is not None:
-        return preset_facts(preset)
-    repository, quantisation = hub.reference(name) or ("", "")
-    shape = shape_of(repository.partition("/")[2])
-    bits = quantisation_of(quantisation)
-    return facts_of(shape, bits) if shape and bits else None
+    return preset_facts(preset) if preset else None
 
 
 def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
@@ -93,11 +86,11 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
         return None
     facts = facts_of_file(draft) if draft is not None else None
     case = computer.load(facts_of_file(target), Setting(context=context), facts)
-    found = safe_fit(case)
+    found = fit(case, certain=True)
     if case.draft is None or found.sure_on_devices:
         return found.placement.layers, case.draft_layers
     on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft fits
-    return safe_fit(on_host).placement.layers, 0
+    return fit(on_host, certain=True).placement.layers, 0
 
 
 def failed_allocation(
@@ -114,5 +107,5 @@ def failed_allocation(
     case = replace(case, host=replace(case.host, name="main memory"))
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole
-    share = safe_fit(case).placement.share
+    share = fit(case, certain=True).placement.share
     return tuple(warnings.after_failure(case, LayerPlacement(layers=placed, share=share)))

@@ -177,7 +177,8 @@ def _named(
         return None
     method = models.draft_kind or methods_by("model")[0]
     if draft.lower() in (*METHODS, options.NGRAM):
-        method = draft.lower() if draft.lower() in METHODS else methods_by("text")[0]
+        from_text = (*methods_by("text", target.engine), *methods_by("text"))
+        method = draft.lower() if draft.lower() in METHODS else from_text[0]
     source = source_of(method)
     model, name = None, ""
     if draft.lower() not in (*METHODS, options.NGRAM):

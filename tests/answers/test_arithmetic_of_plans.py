@@ -7,7 +7,7 @@ from answers.estimate import Setup, predicted
 from answers.kin import Rig
 from answers.memory import cells, kv_mib, place
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
-from answers.placement import Draft, LoadPlan, Projection, fit, project, safe_fit
+from answers.placement import Draft, LoadPlan, Projection, fit, project
 from answers.rounds import Speculation, tokens_per_round
 from answers.shapes import scaled, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, plain, step_bytes
@@ -202,7 +202,8 @@ def test_state_copies_for_four_slots_take_layers_off_the_card() -> None:
             setting=replace(setting, slots=slots, rollback_states=2),
             uses_head=True,
         )
-        found, alone = safe_fit(asked), fit(asked.without_speculation())  # as the engine placed it
+        found = fit(asked, certain=True)  # as the engine placed it
+        alone = fit(asked.without_speculation())
         base = plain(asked.without_speculation(), alone, machine)
         gain = gained(asked, found, alone, base, head)
         return found.placement.layers, gain.estimate

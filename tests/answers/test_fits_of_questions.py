@@ -1,4 +1,4 @@
-"""What fits which card, as people found it."""
+"""Answers about fit agree with what people run."""
 
 import pytest
 

@@ -60,7 +60,7 @@ def test_a_plan_is_certain_to_fit_with_the_runtime_and_the_error_of_weights() ->
 def test_between_its_least_and_its_most_memory_a_plan_fits_by_chance() -> None:
     target = replace(known("qwen2.5-7b"), weights_error=0.0)
     host = Memory(name="host", free_mib=8000)
-    card = Memory(name="card", free_mib=8000, free_error_mib=800)
+    card = Memory(name="card", free_mib=8000, estimated=True)
     case = LoadPlan(target=target, setting=Setting(), devices=(card,), host=host)
     total = project(case, LayerPlacement(layers=29)).devices[0].total()
 

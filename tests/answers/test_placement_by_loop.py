@@ -10,7 +10,7 @@ from msgspec.structs import astuple, replace
 from answers import memory
 from answers.model import MIB, Buffers, Layer, LayerPlacement, Memory, ModelFacts, Setting
 from answers.model_names import quantisation_of
-from answers.placement import Draft, LoadPlan, Projection, fit, merge_placements, safe_fit
+from answers.placement import Draft, LoadPlan, Projection, fit, merge_placements
 from answers.shapes import facts_of, shapes
 from answers.speed import step_bytes
 
@@ -154,10 +154,10 @@ def any_case(rng: Random) -> LoadPlan:
 
 
 @given(RANDOM)
-def test_safe_fit_finds_the_placement_and_buffers_of_an_exhaustive_search(rng: Random) -> None:
+def test_a_certain_fit_finds_the_placement_and_buffers_of_an_exhaustive_search(rng: Random) -> None:
     case = any_case(rng)
 
-    found = safe_fit(case)
+    found = fit(case, certain=True)
 
     expected = searched(case)
     assert found.placement == expected.placement

@@ -41,7 +41,7 @@ def spellings(kind: str) -> dict[str, str]:
 
 
 def on_the_page(folder: Path, **texts: list[str]) -> dict[str, list[Any]]:
-    """What the site's reader reads."""
+    """The values that the site's reader gives."""
     table = {"table": msgspec.to_builtins(names_table())}
     empty: dict[str, Any] = {kind: [] for kind in READERS}
     found: dict[str, list[Any]] = scripts.run(folder, RUN, empty | table | texts)
@@ -144,6 +144,22 @@ def test_page_and_terminal_agree_on_random_questions(
     for kind, reader in READERS.items():
         said = [msgspec.to_builtins(reader(text)) for text in asked]
         assert found[kind] == json.loads(json.dumps(said))
+
+
+def test_a_composed_question_is_read_back() -> None:
+    rng = random.Random(3)  # noqa: S311 - questions of a test
+    models = [(key, model_label(key)) for key, _ in listed_models(())]
+    for card in names_table().cards:
+        slug, model = rng.choice(models)
+        parts = [f"dual {card_label(card.key)}", f"{model} q8_0", "vllm"]
+        rng.shuffle(parts)
+
+        found = read(" ".join(parts).lower())
+
+        assert [(each.key, each.count) for each in found.machine.cards] == [(card.key, 2)]
+        assert found.model is not None
+        assert (found.model.slug, found.model.quantisation) == (slug, "Q8_0")
+        assert (found.engine, found.unknown) == ("vllm", ())
 
 
 def test_the_table_is_small() -> None:

@@ -42,7 +42,9 @@ def test_a_model_that_fits_shows_its_parts_and_every_other_quantisation_and_cont
     result = page.locator(RESULT)
     expect(result).to_contain_text("✓ Fits")
     # 36 layers, 8 heads of 128 for keys and for values, 2 bytes each, 8,192 tokens: 1,152 MiB.
-    expect(result.get_by_role("img")).to_have_accessible_name(re.compile("KV cache 1.1 GiB, draft"))
+    expect(result.get_by_role("meter")).to_have_accessible_name(
+        re.compile("KV cache 1.1 GiB, draft")
+    )
     asked = result.locator(".dm-fit--asked")
     expect(asked).to_have_count(1)
     expect(asked).to_contain_text("✓")

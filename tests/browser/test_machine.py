@@ -67,7 +67,10 @@ VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
         ("2 × RTX 3090", "over all tasks, not Code alone"),  # noqa: RUF001
     ),
     ("RTX 5060 Ti 16GB", "Qwen3.8 27B", "all"): ({"Probably"}, ("of 66 layers on the card",)),
-    ("2 GB", "70B", "all"): ({"No"}, ("is answered as 4 GB card", "does not fit")),
+    ("2 GB", "70B", "all"): (
+        {"No"},
+        ("answered as 4 GB card: 2 GB are not listed", "does not fit"),
+    ),
 }
 
 
@@ -181,10 +184,35 @@ def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base:
 
 
 def test_an_unknown_name_gets_the_nearest_ones(page: Page) -> None:
-    text = answered(page, "RTX 4075", "Qwen4 8B")
+    text = answered(page, "RTX 4075", "Qwen4")
 
-    assert "No machine of that name (“RTX 4075”); nearest: RTX 4070" in text
-    assert "No model of that name (“Qwen4 8B”); nearest: Qwen" in text
+    assert "“rtx 4075” is not a known card; nearest: RTX 4070" in text
+    assert "No model of that name (“Qwen4”); nearest: Qwen" in text
+
+
+def test_a_whole_sentence_is_shown_in_parts_that_can_be_corrected(page: Page) -> None:
+    text = answered(page, "2x3090 qwen3.8 27b q5 64k vllm")
+    parts = page.locator(".dm-chips button").all_inner_texts()
+
+    assert "2 × RTX 3090 48 GB · Qwen3.8 27B" in text  # noqa: RUF001
+    assert [re.sub(r"\s+", " ", part) for part in parts] == [
+        "Machine 2 × RTX 3090",  # noqa: RUF001
+        "Model Qwen3.8 27B",
+        "Weights, for the terminal Q5_K_M",
+        "Context, for the terminal 65536 tokens",
+        "Engine, for the terminal vllm",
+    ]
+    page.locator(".dm-chips button").nth(1).click()
+    page.keyboard.type("gpt-oss 20b")
+    page.keyboard.press("Enter")
+    expect(page.locator(".dm-chips button").nth(1)).to_contain_text("gpt-oss-20b")
+
+
+def test_an_unknown_model_is_answered_by_its_size(page: Page) -> None:
+    text = answered(page, "RTX 3500 Ada 12GB", "Cedar 8B")
+
+    assert "“rtx 3500 ada” is not a known card; its speed is a guess" in text
+    assert "cedar-8b is not listed: a model of 8B, whose shape is not known" in text
 
 
 def test_a_card_alone_is_asked_for_a_model(page: Page) -> None:

@@ -153,6 +153,8 @@ def test_other_sizes_of_main_memory_are_answered_as_in_the_terminal(written: Wri
     for model, machine, ram in rng.sample(sorted(written.others), EXPECTED):
         row, name = written.others[model, machine, ram], written.names[model]
         found = terminal_row(asked(name, structs.replace(WORDS[machine], ram=float(ram))))
+        if row["fits"] == "no":  # the terminal's command is about an alternative that fits
+            del found["use"]
         differ += [(name, machine, ram)] if not found.items() <= row.items() else []
 
     assert differ == []

@@ -18,7 +18,7 @@ ROUNDED_MIB = 5  # five parts, each rounded up
 
 
 def extent_of(asked: dict[str, Any]) -> tuple[Extent | None, bool]:
-    """What the page says about a question, and whether it is too close to a limit to compare."""
+    """The page's answer to a question, and whether it is too close to a limit to compare."""
     document: Any = fits.document()
     model = next(each for each in document["models"] if each["id"] == asked["model"])
     quantisation = document["quantisations"].index(asked["quantisation"])
@@ -53,7 +53,7 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
             kv_v=asked["kv"],
             rollback_states=3 if head and recurrent else 0,
         ),
-        devices=(Memory(name="card", free_mib=asked["free_mib"], free_error_mib=800),),
+        devices=(Memory(name="card", free_mib=asked["free_mib"], estimated=True),),
         host=Memory(name="host", free_mib=1e6),
         uses_head=head,
         draft=Draft(facts=small.facts) if small else None,

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
+from typing import cast
 
 import duckdb
 import msgspec
@@ -219,7 +220,8 @@ def _file(
     if target is not None:  # the shape of a reported model may be unknown
         model = ModelRows(ref, target, pairs, orjson.loads(cache.get(kept_rows) or b"{}"))
         for each, row in chain.from_iterable(map(model.rows, machines)):
-            *figures, words = row
+            *figures, last = row
+            words = cast("list[str | None]", last)
             numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
             rows.append([each.number, each.ram_gib, *figures, *numbers])
         cache.put(kept_rows, orjson.dumps(model.used))

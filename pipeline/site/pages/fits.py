@@ -6,10 +6,8 @@ adds four numbers.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from math import ceil, floor
-from typing import Self
 
 import duckdb
 import orjson
@@ -18,7 +16,7 @@ from answers import catalog, placement
 from answers.choices import PlannedModel, Way
 from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
-from answers.model import LayerPlacement, ModelFacts, Setting
+from answers.model import LayerPlacement, Setting
 from answers.rates import Rate
 from answers.rounds import DraftSource
 from answers.shapes import shapes
@@ -94,75 +92,62 @@ def needs(name: str) -> Mapping[str, object]:
     `margin` is the memory to leave free or the possible error of these figures, whichever is
     larger, and `slack` is by how much the needs may be smaller or the free memory larger.
     """
-    alone = _by_setting(name)
     drafts = {NO_DRAFT: "none", **{key: way.name or way.method for key, way in _ways(name).items()}}
+    alone = _by_setting(name, NO_DRAFT)
     return {
         "id": name,
         "label": model_label(name),
-        "longest": _facts(name).context_tokens or placement.LONGEST_CONTEXT,
-        "weights": [parts.weights for parts in _by_quantisation(name)],
-        "cache": [[alone[kv, context].cache for context in CONTEXTS] for kv in KV_TYPES],
-        "compute": [[alone[kv, context].compute for context in CONTEXTS] for kv in KV_TYPES],
+        "longest": _model(name).facts.context_tokens or placement.LONGEST_CONTEXT,
+        "weights": [_whole(load(name, quantisation=each))["weights"] for each in QUANTISATIONS],
+        "cache": [[each["cache"] for each in row] for row in alone],
+        "compute": [[each["compute"] for each in row] for row in alone],
         "drafts": {
-            draft: {"name": title, **_draft_needs(name, draft, alone)}
-            for draft, title in drafts.items()
+            draft: {"name": title, **_draft_needs(name, draft)} for draft, title in drafts.items()
         },
     }
 
 
-def _draft_needs(
-    name: str, draft: str, alone: Mapping[tuple[str, int], "_Parts"]
-) -> Mapping[str, object]:
-    """The memory that a draft adds to the needs of the model alone, and the errors with it."""
-    with_draft, sizes = _by_setting(name, draft), _by_quantisation(name, draft)
-    added = {setting: parts.besides(alone[setting]) for setting, parts in with_draft.items()}
+def _draft_needs(name: str, draft: str) -> Mapping[str, object]:
+    """The memory that a draft adds to the needs of the model alone, and the errors with it.
+
+    It adds its buffers, and saved states to undo rejected tokens.
+    """
+    alone, with_draft = _by_setting(name, NO_DRAFT), _by_setting(name, draft)
+    sizes = [_whole(load(name, quantisation=each, draft=draft)) for each in QUANTISATIONS]
     return {
-        "mib": [[added[kv, context] for context in CONTEXTS] for kv in KV_TYPES],
-        "margin": [parts.margin for parts in sizes],
-        "slack": [parts.slack for parts in sizes],
+        "mib": [
+            [
+                more["draft"] + more["cache"] - each["cache"]
+                for each, more in zip(*rows, strict=True)
+            ]
+            for rows in zip(alone, with_draft, strict=True)
+        ],
+        "margin": [each["margin"] for each in sizes],
+        "slack": [each["slack"] for each in sizes],
     }
 
 
-def _by_setting(name: str, draft: str = NO_DRAFT) -> Mapping[tuple[str, int], "_Parts"]:
-    settings = ((kv, context) for kv in KV_TYPES for context in CONTEXTS)
-    return {
-        (kv, context): _Parts.of(load(name, context=context, kv=kv, draft=draft))
-        for kv, context in settings
-    }
+@cache
+def _by_setting(name: str, draft: str) -> list[list[Mapping[str, int]]]:
+    return [
+        [_whole(load(name, context=context, kv=kv, draft=draft)) for context in CONTEXTS]
+        for kv in KV_TYPES
+    ]
 
 
-def _by_quantisation(name: str, draft: str = NO_DRAFT) -> list["_Parts"]:
-    return [_Parts.of(load(name, quantisation=each, draft=draft)) for each in QUANTISATIONS]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
+def _whole(case: placement.LoadPlan) -> Mapping[str, int]:
     """The memory for a whole model on a card, in whole MiB; `cache` includes recurrent states."""
-
-    weights: int
-    cache: int
-    compute: int
-    draft: int
-    margin: int
-    slack: int
-
-    @classmethod
-    def of(cls, case: placement.LoadPlan) -> Self:
-        found = placement.project(case, LayerPlacement(layers=case.target.placed_layers))
-        (on_card,), total = found.devices, found.devices[0].total()
-        draft = sum(mib for kind, mib in on_card.by_kind().items() if kind.startswith("draft_"))
-        return cls(
-            weights=ceil(on_card.model),
-            cache=ceil(on_card.kv + on_card.recurrent),
-            compute=ceil(on_card.compute),
-            draft=ceil(draft),
-            margin=ceil(found.needs[0] - total),
-            slack=floor(total - found.least[0]),
-        )
-
-    def besides(self, alone: Self) -> int:
-        """The memory that a draft adds: its buffers, and saved states to undo rejected tokens."""
-        return self.draft + self.cache - alone.cache
+    found = placement.project(case, LayerPlacement(layers=case.target.placed_layers))
+    (on_card,), total = found.devices, found.devices[0].total()
+    draft = sum(mib for kind, mib in on_card.by_kind().items() if kind.startswith("draft_"))
+    return {
+        "weights": ceil(on_card.model),
+        "cache": ceil(on_card.kv + on_card.recurrent),
+        "compute": ceil(on_card.compute),
+        "draft": ceil(draft),
+        "margin": ceil(found.needs[0] - total),
+        "slack": floor(total - found.least[0]),
+    }
 
 
 def load(
@@ -176,7 +161,8 @@ def load(
 ) -> placement.LoadPlan:
     """A load plan for a model on one card, as in `plan`; the needs do not depend on its size."""
     card = described_computer(MachineWords(vram=card_gib, ram=DEFAULT_RAM))
-    alone = card.load(_facts(name, quantisation), Setting(context=context, kv_k=kv, kv_v=kv))
+    target = _model(f"{name}:{quantisation}").facts
+    alone = card.load(target, Setting(context=context, kv_k=kv, kv_v=kv))
     return alone if draft == NO_DRAFT else _ways(name)[draft].load(alone, HEAD_DEPTH)
 
 
@@ -185,10 +171,6 @@ def _ways(name: str) -> Mapping[str, Way]:
     """The ways to draft for a model that need memory, by the page's name: those of `plan`."""
     ways = catalog.ways_of(_model(name), ())
     return {WAYS[way.source]: way for way in reversed(ways) if way.source in WAYS}
-
-
-def _facts(name: str, quantisation: str = DEFAULT_QUANTISATION) -> ModelFacts:
-    return _model(f"{name}:{quantisation}").facts
 
 
 def _model(name: str) -> PlannedModel:

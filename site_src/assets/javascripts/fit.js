@@ -10,10 +10,11 @@ import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
 const PARTS = {
-  weights: "weights",
+  weights: "Weights",
   cache: "KV cache",
   draft: "draft",
   compute: "compute",
+  margin: "margin",
 };
 const PAUSE_MS = 250;
 
@@ -44,26 +45,14 @@ const extentOf = (model, asked, free) => {
 };
 
 // ---- drawing ----------------------------------------------------------------------------------
+// The parts of the memory that is needed, and how full it makes the card.
 const bar = (parts, free) => {
-  const scale = Math.max(sum(parts), free);
   const shown = Object.entries(PARTS).filter(([kind]) => parts[kind] > 0);
-  const words = shown.map(([kind, title]) => `${title} ${gib(parts[kind])}`);
-  words.push(`${gib(parts.margin)} kept free as a margin`);
-  const line = el("div", "dm-fit__bar");
-  line.setAttribute("role", "img");
-  line.setAttribute("aria-label", `${words.join(", ")}; ${gib(free)} free before loading`);
-  const keys = [];
-  for (const [kind] of [...shown, ["margin"]]) {
-    const part = el("span", `dm-fit__part dm-fit__part--${kind}`);
-    part.style.width = `${(parts[kind] / scale) * 100}%`;
-    line.append(part);
-    const key = el("span", `dm-fit__key dm-fit__part--${kind}`);
-    keys.push(el("li", "", key, words[keys.length]));
-  }
-  const limit = el("span", "dm-fit__limit");
-  limit.style.left = `${(free / scale) * 100}%`;
-  line.append(limit);
-  return el("div", "dm-fit__place", line, el("ul", "dm-fit__keys", ...keys));
+  const words = shown.map(([kind, title]) => `${title} ${gib(parts[kind])}`).join(", ");
+  const meter = el("meter", "dm-fit__meter");
+  meter.setAttribute("aria-label", `${words}; ${gib(free)} free before loading`);
+  Object.assign(meter, { max: free, value: sum(parts) });
+  return el("div", "", meter, el("p", "dm-small", `${words}.`));
 };
 
 const heading = (text, scope, name = "") => Object.assign(el("th", name, text), { scope });
@@ -98,10 +87,8 @@ const grid = (file, model, asked, free) => {
 // The largest weights that are certain to fit with the requested context.
 const certain = (file, model, asked, free) => {
   const fits = (_, quantisation) => extentOf(model, { ...asked, quantisation }, free) === "yes";
-  const found = file.quantisations.find(fits);
-  return found
-    ? `${found} is certain to fit.`
-    : "No weights are certain to fit: shorten the context.";
+  const found = file.quantisations.find(fits) ?? "Only a shorter context";
+  return `${found} is certain to fit.`;
 };
 
 const planLine = (file, model, { quantisation, context, kv, draft }, machine) => {
@@ -115,23 +102,19 @@ const planLine = (file, model, { quantisation, context, kv, draft }, machine) =>
   ].join("");
 };
 
-const missing = (model, draft) =>
-  `${model.label} has no ${draft === "head" ? "prediction head of its own" : "much smaller model of its family in the table"}, so the figures are without a draft.`;
+const LACKS = {
+  head: "prediction head of its own",
+  model: "usual draft model",
+};
 
 const draw = (file, model, wish, machine, page) => {
-  const asked = {
-    ...wish,
-    draft: model.drafts[wish.draft] ? wish.draft : "none",
-  };
+  const asked = { ...wish, draft: model.drafts[wish.draft] ? wish.draft : "none" };
   const { free } = machine;
   const parts = partsOf(model, asked);
   const extent = extentOf(model, asked, free);
   const name = `${model.label} in ${file.quantisations[asked.quantisation]}`;
   const where = `${machineName(machine)}${page.typed ? `, the match for “${page.typed}”` : ""}`;
-  const help = new URLSearchParams({
-    card: machineName(machine),
-    model: model.label,
-  });
+  const help = new URLSearchParams({ card: machineName(machine), model: model.label });
   return el(
     "div",
     `dm-advice dm-fit__result dm-fit__result--${extent}`,
@@ -143,7 +126,13 @@ const draw = (file, model, wish, machine, page) => {
         `context and a margin of ${gib(parts.margin)}. ${where}: about ${gib(free)} free.`,
     ),
     extent === "yes" ? null : el("p", "", certain(file, model, asked, free)),
-    asked.draft === wish.draft ? null : el("p", "dm-muted", missing(model, wish.draft)),
+    asked.draft === wish.draft
+      ? null
+      : el(
+          "p",
+          "dm-muted",
+          `${model.label} has no ${LACKS[wish.draft]}, so the figures are without a draft.`,
+        ),
     bar(parts, free),
     grid(file, model, asked, free),
     el(
@@ -164,8 +153,6 @@ const draw = (file, model, wish, machine, page) => {
   );
 };
 
-const say = (words) => el("p", "dm-advice", words);
-
 const update = async (page, form) => {
   const turn = (page.turn += 1);
   const [file, names] = await Promise.all([page.file, page.names]);
@@ -173,19 +160,20 @@ const update = async (page, form) => {
   const text = form.elements.card.value.trim();
   const { machine, instead } = text ? machineFor(names, readMachine(names.names, text), text) : {};
   const model = file.models.find(({ id }) => id === form.elements.model.value);
-  const at = (list, name) =>
-    file[list].findIndex((each) => `${each}` === form.elements[name].value);
+  const { quantisation, context, kv, draft } = form.elements;
   const wish = {
-    quantisation: at("quantisations", "quantisation"),
-    context: at("contexts", "context"),
-    kv: at("kv", "kv"),
-    draft: form.elements.draft.value,
+    quantisation: quantisation.selectedIndex,
+    context: context.selectedIndex,
+    kv: kv.selectedIndex,
+    draft: draft.value,
   };
   page.typed = instead ? text : null;
   page.out.replaceChildren(
     machine?.free
       ? draw(file, model, wish, machine, page)
-      : say(
+      : el(
+          "p",
+          "dm-advice",
           machine
             ? `${machineName(machine)} is not a single card: “python -m harness plan” divides a model among several cards and main memory.`
             : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB.",

@@ -59,7 +59,8 @@ const processorFor = ({ machines, processors }, text) => {
 export const machineFor = (data, { cards, processor, ram_gib, unknown }, text) => {
   const { machines } = data;
   const total = cards.reduce((sum, { count, gib }) => sum + count * (gib ?? 0), 0);
-  const strange = unknown.length ? `“${unknown.join(", ")}” is not a known card` : null;
+  const part = unknown.join(", ");
+  const strange = part && part !== text ? `“${part}” is not a known card` : null;
   if (cards.length && cards.every(({ key }) => key !== null) && !strange) {
     const [{ key, count }] = cards;
     const listed = indexOf(data).cards.get(signOf(cards));

@@ -28,7 +28,7 @@ const lead = (card) => {
 const understood = (form, parts) => {
   const { card, model } = form.elements;
   const chips = parts.map(([text, kind]) => {
-    const chip = el("button", "dm-chip", el("small", "", kind), ` ${text}`);
+    const chip = el("button", "dm-copy", el("small", "", kind), ` ${text}`);
     chip.type = "button";
     chip.addEventListener("click", () => {
       const field = kind === "Model" && model.value ? model : card;
@@ -40,7 +40,10 @@ const understood = (form, parts) => {
     });
     return chip;
   });
-  form.querySelector(".dm-chips").replaceChildren(...chips);
+  const group = el("div", "dm-chips dm-small", ...chips);
+  group.setAttribute("role", "group");
+  group.ariaLabel = "What was understood";
+  return group;
 };
 
 const load = async (form) => {
@@ -63,7 +66,6 @@ const attach = (form, out) => {
     );
     if (!card.trim() && !model.trim()) {
       out.replaceChildren();
-      understood(form, []);
       return;
     }
     const own = ++turn;
@@ -72,8 +74,8 @@ const attach = (form, out) => {
       const { answer, asked, data } = await loaded();
       const found = await answer.answerTo(data, { card, model, task, ram });
       if (turn !== own) return; // the visitor has typed more meanwhile
-      out.replaceChildren(answer.draw(data, found));
-      understood(form, asked.partsOf(found.question));
+      const parts = understood(form, asked.partsOf(found.question));
+      out.replaceChildren(answer.draw(data, found), parts);
       carry(answer.exploreAddress(data, found.question));
       form.dataset.state = "answered";
       if (leads) lead(out.firstChild);

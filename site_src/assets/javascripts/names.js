@@ -123,6 +123,12 @@ const scan = (table, text, sentence) => {
   const [spots, left, makers, words] = [[], new Set(), new Map(), {}];
   let [pending, laptop, model] = [0, false, []];
   const sized = (at) => whole(rules.parameters, tokens[at] ?? "");
+  // The word before a token is of the same name by a hyphen, or before a size.
+  const belongs = (at) => {
+    const [before, token] = [tokens[at - 1] ?? "", tokens[at]];
+    const hyphen = text.toLowerCase().includes(`${before}-${token}`);
+    return /^[a-z]+$/.test(before) && (sized(at) || !whole(rules.family, token) || hyphen);
+  };
   const ends = (at) => {
     const [kind] = longest(table.keys, tokens, at);
     const stops = /^[#@+(]/.test(tokens[at]) || whole(rules.stop, tokens[at]);
@@ -135,22 +141,31 @@ const scan = (table, text, sentence) => {
     end = next;
     if (first && /^n?$/.test(kind)) {
       let start = at;
-      while (/^[a-z]+$/.test(tokens[start - 1]) && left.delete(start - 1)) start--;
+      while (belongs(start) && left.delete(start - 1)) start--;
       for (end = at + 1; end < tokens.length && !ends(end); ) end++;
       model = tokens.slice(start, end);
     } else if (kind === "c") {
       const counts = !pending && /^[2-9]$/.test(before) && (at === 1 || tokens[at - 2] === "+");
-      const count = counts && left.delete(at - 1) ? Number(before) : pending || 1;
-      spots.push({ options: meant.split(" ").map(Number), start: at, end, count, gib: null });
+      const own = counts && left.delete(at - 1) ? Number(before) : pending;
+      const options = meant.split(" ").map(Number);
+      const between = tokens.slice(last?.end, at);
+      const same = last && `${last.options}` === `${options}`;
+      if (same && !between.some((_, number) => left.has(last.end + number))) {
+        const several = between.includes("+") && !between.includes("(");
+        last.count = several ? last.count + (own || 1) : Math.max(last.count, own);
+        last.end = last.reach = end;
+      } else spots.push({ options, start: at, end, reach: end, count: own || 1, gib: null });
       pending = 0;
     } else if (kind === "#" || /^\d{1,2}x$/.test(token))
       pending = Number.parseInt(meant || token, 10);
     else if (kind === "e" || kind === "t") words[kind] ??= meant;
     else if (kind === "k") makers.set(at, meant);
-    else if (kind) laptop ||= kind === "l";
-    else if (whole(rules.count, token)) last && (last.count = Number(token.slice(1)));
+    else if (kind === "l") laptop = true;
+    else if (kind) {
+      if (last?.reach === at) last.reach = end;
+    } else if (whole(rules.count, token)) last && (last.count = Number(token.slice(1)));
     else if (token[0] === "#") seen.sizes[token.slice(1)].at = at;
-    else if (last?.end === at && last.gib === null && whole(rules.bare_gib, token))
+    else if (last?.reach === at && last.gib === null && whole(rules.bare_gib, token))
       last.gib = Number(token); // "m3 max 64", "rtx 3060 12"
     else if (!NO_NAME.test(token)) left.add(at);
   }
@@ -169,7 +184,7 @@ const attach = (cards, { sizes, spots, tokens }) => {
     if (main && !(shares && spot.gib === null)) found.ram ??= gib;
     else if (!spot) found.alone.push(gib);
     else if (spot.gib === null) spot.gib = gib;
-    else if (!shares && gib !== total()) found.ram ??= gib;
+    else if (!shares && gib !== spot.gib && gib !== total()) found.ram ??= gib;
   }
   return found;
 };
@@ -201,36 +216,24 @@ const cardOf = (table, seen, { options, start, end, count, gib }, unknown) => {
   unknown.push([...new Set([...part, ...words])].join(" "));
   return gib && !rows[0][5] ? { key: null, count, gib } : null;
 };
-// One name twice is two cards, unless nothing separates the names. A size that is the sum of several
-// cards is not the size of the last.
-const merged = (table, { spots, tokens, pending }, named) => {
-  const found = [];
-  for (const [number, card] of named.entries()) {
-    const last = found.at(-1);
-    const between = tokens.slice(spots[number - 1]?.end, spots[number].start);
-    const two = between.includes("+") && !between.includes("(");
-    if (!card || !last || last.key !== card.key || card.key === null) {
-      if (card) found.push(card);
-      continue;
-    }
-    last.count = two ? last.count + card.count : Math.max(last.count, card.count);
-    last.gib ||= card.gib;
-  }
-  if (pending && found.length === 1 && found[0].count === 1) found[0].count = pending;
-  const rows = found.map(({ key }) => table.cards.find(([known]) => known === key));
-  const sum = found.reduce((all, { count }, at) => all + (rows[at]?.[2] ?? 0) * count, 0);
-  const several = found.length > 1 || found[0]?.count > 1;
-  if (several && rows.every((row) => row?.[2]) && found.at(-1).gib === sum)
-    if (![rows.at(-1)[3], ...rows.at(-1)[4]].includes(sum)) found.at(-1).gib = null;
-  return found;
+// The cards with a count that came later; the sum of their sizes is not the last one's size.
+const eachOf = (table, cards, pending) => {
+  const last = cards.at(-1);
+  if (pending && cards.length === 1 && last.count === 1) last.count = pending;
+  const rows = cards.map(({ key }) => table.cards.find(([known]) => known === key));
+  const sum = cards.reduce((all, { count }, at) => all + (rows[at]?.[2] ?? 0) * count, 0);
+  const several = cards.length > 1 || last?.count > 1;
+  if (several && rows.every((row) => row?.[2]) && last.gib === sum)
+    if (![rows.at(-1)[3], ...rows.at(-1)[4]].includes(sum)) last.gib = null;
+  return cards;
 };
 // Words that look like a card's number and are in no table, with the words before them.
-const chips = ({ rules, tokens, left, makers, sentence }) =>
+const chips = ({ rules, tokens, left, makers }) =>
   [...left].flatMap((at) => {
     if (!whole(rules.chip, tokens[at])) return [];
     let [start, end] = [at, at + 1];
     while (makers.has(start - 1)) start--;
-    while (left.has(end) && !sentence) end++;
+    while (left.has(end)) end++;
     return tokens.slice(start, end).join(" ");
   });
 // The graphics unit of a processor that is named without a card.
@@ -246,11 +249,12 @@ const machineOf = (table, seen) => {
   const { rules, spots, text, sentence, left, tokens, pending } = seen;
   const plain = plainOf(rules, text);
   const nothing = { cards: [], ram_gib: null, processor: null, unknown: [text] };
-  if (has(rules.placeholder, plain) || has(rules.no_card, plain)) return nothing;
-  const { ram, alone } = attach(table.cards, seen);
+  if (has(rules.placeholder, plain.replace(rules.processor, "@")) || has(rules.no_card, plain))
+    return nothing;
+  const { ram: stated, alone } = attach(table.cards, seen);
   const unknown = [];
   const named = spots.map((spot) => cardOf(table, seen, spot, unknown));
-  let cards = merged(table, seen, named);
+  let cards = eachOf(table, named.filter(Boolean), pending);
   unknown.push(...chips(seen).filter((part) => !unknown.join(" ").includes(part)));
   const by_word = has(rules.processor_word, plain) && !has(rules.graphics, plain);
   const processor = seen.processor ?? (by_word || has(rules.no_gpu, plain) ? "cpu" : null);
@@ -258,8 +262,10 @@ const machineOf = (table, seen) => {
   if (bare && (unknown.length || !seen.processor)) {
     cards = [{ key: null, count: pending || 1, gib: Math.max(...alone) }];
     const strange = sentence ? "" : [...left].map((at) => tokens[at]).join(" ");
-    if (!unknown.length && /[a-z]{3}/.test(strange)) unknown.push(strange);
+    if (!unknown.length && has(rules.strange, strange)) unknown.push(strange);
   }
+  const lone = !cards.length && !unknown.length && alone.length ? Math.max(...alone) : null;
+  const ram = stated ?? lone;
   if (!cards.length && !unknown.length) cards = builtIn(table, seen.processor, ram);
   if (![cards, unknown].some(({ length }) => length) && !processor && !ram && !sentence) {
     if (!whole(rules.number_alone, plain)) return text.trim() ? nothing : { ...nothing, unknown };
