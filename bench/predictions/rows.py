@@ -26,11 +26,8 @@ from answers.predict import Setup, case_of, setup_of
 from answers.presets import preset_named
 
 QUERY = Path(__file__).with_name("rows.sql")
-# Few people state their main memory. A published setting did fit, so memory is assumed to be ample.
-# For the same reason, the context is minimal, there is no margin, and a draft displaces no layers
-# of a target that fits without the draft.
-_ROOM_GIB, _CONTEXT = 512.0, 1024
-_AMPLE_MIB = 1e7
+# Few people state their main memory. A published setting did fit, so it is assumed to be ample.
+_ROOM_GIB = 512.0
 # A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.
 _LEAST, _MOST = 0.02, 20.0
 
@@ -123,13 +120,8 @@ def _planned(
         return None
     if question is None:
         return None
-    setting = replace(question.setting, context=_CONTEXT)
-    load = replace(question.load, setting=setting, margin_mib=0.0)
+    load = question.load
     placed, rig = Placements(load), rig_of(question.computer)
-    if placed.alone.fits_whole:
-        ample = tuple(replace(memory, free_mib=_AMPLE_MIB) for memory in load.devices)
-        load = replace(load, devices=ample)
-        placed = Placements(load)
     setup = setup_of(rig, speed_of(question.computer), load, placed.alone, question.model, None)
     return question, load, setup, placed
 
