@@ -12,7 +12,6 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
-from typing import cast
 
 import duckdb
 import msgspec
