@@ -18,6 +18,7 @@ from schemas.vocabulary.flags import Severity
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
 ANONYMOUS = "anonymous"
+FEWEST = 3  # unknown accounts that agree have a voice beside a known one
 
 
 def account_of(contributor: str | None) -> str:
@@ -164,21 +165,24 @@ class CorpusComparison:
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
     ) -> tuple[Severity, int] | None:
-        """The severity of being outvoted, and the position of the first disagreeing submission.
+        """The severity of other accounts' disagreement, and the position of the first of them.
 
-        `None` if this submission is not outvoted. If any of the accounts is known to maintainers,
-        only known accounts vote. A new submission has no vote against existing submissions. In a
-        build, a tie gives both sides a caution, because the build cannot decide who is right.
+        `None` if nobody disagrees whose voice counts. Disagreement is serious if more known
+        accounts disagree than agree. Both sides get a caution if as many known accounts disagree as
+        agree, if no account is known, or if one known account is against `FEWEST` unknown ones. A
+        new submission has no voice.
         """
-        own, is_new = self.own.account, self.position is None
-        agreeing = alike if is_new else alike | {own}
+        own = self.own.account
+        agreeing = alike if self.position is None else alike | {own}
         against = differing.keys() - agreeing - (set() if own == ANONYMOUS else {own})
-        voices = self.corpus.known & (agreeing | against | {own}) or agreeing | against
-        first = min((differing[each] for each in against & voices), default=None)
-        more = len(against & voices) - len(agreeing & voices)
-        if first is None or more < 0 or (more == 0 and is_new):
+        known, known_against = self.corpus.known & agreeing, self.corpus.known & against
+        first = min((differing[each] for each in known_against or against), default=None)
+        sides = len(known_against), len(known)
+        unknown = {1: agreeing | {own}, -1: against}.get(sides[0] - sides[1], set())
+        contested = min(sides) == 0 and len(unknown - self.corpus.known - {ANONYMOUS}) >= FEWEST
+        if first is None or (sides[0] < sides[1] and not contested):
             return None
-        return "serious" if more else "caution", first
+        return "serious" if sides[0] > sides[1] and not contested else "caution", first
 
     def is_apart(self, position: int) -> bool:
         """Whether the entry is a different submission, and neither supersedes the other."""
