@@ -74,7 +74,7 @@ _SECRET_OF = {kind: re.compile(each) for kind, each in _SECRETS.items()}
 _PERSONAL_OF = {kind: re.compile(each) for kind, each in _PERSONAL.items()}
 # Keys and serial numbers; no word of a card's or a model's name is that long.
 LONG_WORD = "[A-Za-z0-9]{21,}"
-_NAMES = ("name", "description", "family", "quantisation", "derivation")
+NAMES = ("name", "description", "family", "quantisation", "derivation")
 # Four decimal numbers, or hexadecimal digits with colons.
 _ADDRESS = re.compile(
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\w)|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
@@ -89,7 +89,7 @@ def no_secrets(submission: Submission) -> Iterator[Violation]:
     must a name in the form in which it is part of addresses and file names.
     """
     found = list(texts(submission))
-    named = (each for each in found if each[0].rpartition(".")[2] in _NAMES)
+    named = (each for each in found if each[0].rpartition(".")[2] in NAMES)
     in_addresses = {path: kind for path, text in named if (kind := secret(slug(text, limit=None)))}
     message = "contains {kind}; remove it, and revoke it if it was sent anywhere"
     for path, kind in (in_addresses | _among(found)).items():
@@ -122,7 +122,7 @@ def personal(text: str, path: str = ROOT) -> str | None:
         if pattern.search(text):
             return kind
     field = path.rpartition(".")[2]
-    if field in _NAMES and re.search(LONG_WORD, text):
+    if field in NAMES and re.search(LONG_WORD, text):
         return "a string as long as a key"
     is_version = field in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
