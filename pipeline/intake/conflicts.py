@@ -15,7 +15,7 @@ import msgspec
 from pipeline.collection import lifecycle
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import ANONYMOUS, Corpus, account_of
-from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
+from pipeline.collection.plausibility.fingerprint import Index, indices, marks_of
 from pipeline.collection.validation import contributor_of
 from pipeline.collection.weight_names import Name, names_given, names_of
 from pipeline.intake import git
@@ -185,10 +185,10 @@ def claim_findings(
 
     `known` are the accounts that lifecycle entries mark as known.
     """
-    indices = MarkIndex.of_kinds([marks_of(each.trials) for each in new.values()])
+    own_marks = indices([marks_of(each.trials) for each in new.values()])
     outlines: list[Outline] = []
     for name, each in there:
-        yield from _copied(new, indices, name, each)
+        yield from _copied(new, own_marks, name, each)
         outlines.append(replace(each, trials=()))
     for path, own in new.items():
         others = _others(own, outlines)
@@ -215,19 +215,16 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 def _copied(
-    new: Mapping[str, Submission], indices: Mapping[str, MarkIndex], name: str, there: Outline
+    new: Mapping[str, Submission], marks: Mapping[str, Index], name: str, there: Outline
 ) -> Iterator[Finding]:
-    """Findings on new results whose times are copied, or multiplied, from one on the base.
-
-    `indices` are of the new results' marks.
-    """
+    """Findings on new results, with these marks, whose times are copied from one on the base."""
     old = marks_of(there.trials)
-    found = {at for kind, index in indices.items() for at, *_ in index.copies(old[kind])}
+    found = {at for kind, index in marks.items() for at, *_ in index.copies(old[kind])}
     for path, each in (list(new.items())[position] for position in sorted(found)):
         if _others(each, [there]):
             message = (
                 f"the result's times equal those of {name} by "
-                f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
+                f"{there.contributor or ANONYMOUS}, or scatter like them; send your own "
                 "times, or open an issue if both results are yours"
             )
             yield Finding(file=path, path=ROOT, message=message, rule="copied-times")

@@ -46,9 +46,9 @@ def _raised(candidate: CorpusComparison) -> tuple[Flag, ...]:
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Another submission has the same times, to many digits, or the same series of time ratios.
+    """Another submission has the same times, to many digits, or the same ratios, or scatter.
 
-    The message names the submission that shares the most times or, without any, the most series.
+    The message names the submission that shares the most of the first of these.
     """
     own, entries = candidate.own, candidate.corpus.entries
     for kind, index in candidate.corpus.marks.items():
@@ -57,7 +57,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
             position, shared, total = max(copies, key=itemgetter(1))
             return Observation(
                 severity=_severity(candidate, position),
-                case=kind,
+                case=kind.partition(" ")[0],
                 counts=f"{shared} of {total}",
                 other=entries[position].name,
             )

@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.arm_outputs import Outputs, outputs_of
-from pipeline.collection.plausibility.fingerprint import MarkIndex, Marks, marks_of
+from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
 from schemas.codec import content_digest
 from schemas.migrations import forms
 from schemas.submission import Submission
@@ -100,8 +100,8 @@ class Corpus:
         return cls(tuple(map(CorpusEntry.of, submissions)), known)
 
     @cached_property
-    def marks(self) -> dict[str, MarkIndex]:
-        return MarkIndex.of_kinds([each.marks for each in self.entries])
+    def marks(self) -> dict[str, Index]:
+        return indices([each.marks for each in self.entries])
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
