@@ -7,7 +7,7 @@ from typing import Self, TypeAlias
 
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.arm_outputs import Outputs, outputs_of
+from pipeline.collection.plausibility.arm_outputs import ArmOutputs, Outputs, by_arm, outputs_of
 from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
 from schemas.codec import content_digest
 from schemas.migrations import forms
@@ -114,12 +114,22 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """By arm key and account: the positions of the first entry with the arm, and of the arm."""
+        """By arm key and account: the positions of the first entry with the arm, and of the arm.
+
+        Known accounts come first.
+        """
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
                 found.setdefault(run, {}).setdefault(each.account, (position, place))
-        return found
+        return {run: dict(sorted(a.items(), key=self._is_unknown)) for run, a in found.items()}
+
+    def _is_unknown(self, account: tuple[str, object]) -> bool:
+        return account[0] not in self.known
+
+    @cached_property
+    def outputs(self) -> list[dict[int, ArmOutputs]]:
+        return [by_arm(each.outputs) for each in self.entries]
 
     @cached_property
     def speeds(self) -> dict[peers.Place, dict[str, float]]:
