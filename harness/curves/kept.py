@@ -143,7 +143,7 @@ def device_of(computer: Computer) -> str:
 def _read(path: Path) -> KeptCurve | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=KeptCurve)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
         return None  # the file is missing, or a different version wrote it
 
 

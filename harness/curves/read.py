@@ -64,7 +64,7 @@ def read(path: Path) -> MeasuredCurve:
     data = utf8(result_bytes(path))
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         sign = ""
     if sign.startswith("draftmap-curve"):
         return _of_kept(path, data)
@@ -74,7 +74,7 @@ def read(path: Path) -> MeasuredCurve:
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
     try:
         found = msgspec.json.decode(data, type=KeptCurve)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"{path}: {error}; measure the curve again with `python -m harness probe`"
         ) from error
@@ -145,5 +145,5 @@ def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
         else:
             tests = msgspec.json.Decoder(dict[str, object]).decode_lines(data)
         return [(msgspec.convert(test, _Row), test) for test in tests]
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInputError(f"{path}: it is not a curve of step times ({error}); {_HOW}") from error

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
@@ -32,9 +33,13 @@ def entries_of(
 ) -> dict[Source, CorpusEntry | Found]:
     """The entries of accepted submissions, cached if possible, or the faults of refused files."""
     keys = {source: key_of(source) for source in sources}
-    known: dict[Source, CorpusEntry | Found] = {
-        source: _decoded(data).entry for source, key in keys.items() if (data := cache.get(key))
-    }
+    known: dict[Source, CorpusEntry | Found] = {}
+    for source, key in keys.items():
+        with suppress(
+            msgspec.DecodeError, UnicodeDecodeError, OverflowError
+        ):  # a damaged entry is computed again
+            if data := cache.get(key):
+                known[source] = _decoded(data).entry
     missing = [source for source in keys if source not in known]
     for source, result in zip(missing, _computed(missing, jobs), strict=True):
         if isinstance(result, bytes):

@@ -112,7 +112,7 @@ def read_event(path: Path) -> IssueForm:
     """The form in a file with a GitHub event. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise PipelineError(f"{path} is not the event of an issue ({error})") from error
     if not _LOGIN.fullmatch(issue.user.login):
         raise PipelineError(f"{issue.user.login!a} is not an account that can send a result")
