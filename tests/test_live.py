@@ -12,15 +12,9 @@ from tools import live
 
 KINDS = ("DELETION", "NON_FAST_FORWARD", "PULL_REQUEST", "REQUIRED_STATUS_CHECKS")
 LABELS = (
-    "bug",
-    "result",
-    "figure",
-    "correction",
-    "on-behalf",
-    "letters",
-    "curation",
+    "bug", "result", "figure", "correction", "on-behalf", "letters", "public", "curation",
     "dependencies",
-)
+)  # fmt: skip
 
 
 def answers(*labels: str, enforcement: str = "ACTIVE", checks: tuple[str, ...] = ("Gate",)) -> Any:  # noqa: ANN401 - JSON

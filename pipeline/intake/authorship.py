@@ -18,13 +18,14 @@ from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.letters import ODD_LETTER
 from schemas.migrations import forms
-from schemas.private import NAMES, texts
+from schemas.private import NAMES, personal, texts
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
 ROBOT = "github-actions[bot]"
 MAX_RESULTS = 100  # in one pull request
 ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
+PRIVATE = "public"  # the label that permits text that looks private
 LETTERS = "letters"  # the label that permits names with other letters than ASCII
 # The dates of the first commit of llama.cpp and of the first release of vLLM. Nobody measured
 # speculative decoding of language models before the first paper on it (arXiv 2211.17192).
@@ -118,6 +119,8 @@ def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterat
         yield Finding(file=path, path="$.contributor", message=message, rule="contributor-author")
     if LETTERS not in sent.labels:
         yield from in_file(_odd_letters(submission), path)
+    if PRIVATE not in sent.labels:
+        yield from in_file(_private_data(submission), path)
     if submission.origin is not None and submission.origin.licence is None:
         message = (
             "other people's records may be shared only as their licence allows; import the "
@@ -147,6 +150,17 @@ def _odd_letters(submission: Submission) -> Iterator[Finding]:
             f"and the signs of a name, or ask a maintainer for the label {LETTERS}"
         )
         yield Finding(path=place, message=message, rule="name-letters")
+
+
+def _private_data(submission: Submission) -> Iterator[Finding]:
+    """Findings on texts that look private: a published file stays in the history for ever."""
+    for place, text in texts(submission):
+        if (kind := personal(text, place)) is not None:
+            message = (
+                f"contains what looks like {kind}; remove it, or ask a maintainer for the label "
+                f"{PRIVATE} if it is not private"
+            )
+            yield Finding(path=place, message=message, rule="private-data")
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
