@@ -22,6 +22,7 @@ from tests.pipeline.tables import (
     database,
     decide_on,
     entry,
+    entry_on,
     one,
     put,
     rows,
@@ -318,6 +319,58 @@ def test_the_gate_refuses_an_import_of_an_existing_original_by_others(
     )  # fmt: skip
 
     assert ("known-original" in branch(repository, there, forged)) == is_refused
+
+
+# Imports from an original that the table of sources lists.
+
+
+LISTED = "cd" * 32
+IMPORTED = replace(
+    sample(seed=5, tasks=("code",), prompts_per_task=2, blocks=2), tier="imported",
+    origin=Origin(format="draftbench", sha256=LISTED, licence="MIT"), contributor=EVE,
+)  # fmt: skip
+SOURCES = f"""
+[[source]]
+id = "draftbench"
+use = "imported"
+title = "A bench"
+author = "Ada"
+url = "https://example.org"
+licence = "MIT"
+licence_url = "https://example.org/licence"
+attribution = "Ada"
+commit = "{"ab" * 20}"
+format = "draftbench"
+taken = ["All."]
+left_out = ["Nothing else."]
+
+[[source.files]]
+path = "a.json"
+sha256 = "{LISTED}"
+"""
+
+
+def test_only_maintainers_add_imports_from_a_listed_original(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "main")
+    (repository.path / "results" / "sources.toml").write_text(SOURCES, "utf-8")
+    repository.commit()
+
+    assert branch(repository, SMALL, IMPORTED) == {"listed-original"}
+    agreed = Sending(labels=frozenset({"on-behalf"}))
+    assert repository.judge(agreed).decision == "accepted"
+
+
+def test_an_import_is_unknown_once_one_from_its_original_is_withdrawn(tmp_path: Path) -> None:
+    (tmp_path / "sources.toml").write_text(SOURCES, "utf-8")
+    first = put(tmp_path, replace(SMALL, tier="imported", origin=IMPORTED.origin))
+    put(tmp_path, IMPORTED)
+    query = "select contributor, known from setup order by contributor"
+
+    assert rows(open_database(tmp_path), query) == [("ada", True), ("eve", True)]
+    (tmp_path / "lifecycle").mkdir()
+    ended = entry_on("any", "withdrawn").text
+    (tmp_path / "lifecycle" / first.name).write_text(ended, "utf-8")
+    assert rows(open_database(tmp_path), query) == [("ada", False), ("eve", False)]
 
 
 # Statements of pages about a place.
