@@ -14,7 +14,7 @@ from answers.presets import presets
 from harness import files
 from harness.models import gguf_header
 from harness.models.model_file import ModelFile, WeightsFile
-from schemas.codec import slug
+from schemas.codec import UNREADABLE, slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
 
@@ -80,7 +80,7 @@ def _noted(note: Path, kind: type[T]) -> T | None:
     """Return a note of the cache; `None` if it is missing or damaged, so that it is made again."""
     try:
         return msgspec.json.decode(note.read_bytes(), type=kind)
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return None
 
 

@@ -15,6 +15,7 @@ from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.plausibility.corpus import CorpusEntry
 from pipeline.collection.validation import Accepted, Found, checked, read_bytes
+from schemas.codec import UNREADABLE
 from schemas.finding import Finding
 
 FILES_AT_ONCE = 16  # files that a process computes together
@@ -35,9 +36,7 @@ def entries_of(
     keys = {source: key_of(source) for source in sources}
     known: dict[Source, CorpusEntry | Found] = {}
     for source, key in keys.items():
-        with suppress(
-            msgspec.DecodeError, UnicodeDecodeError, OverflowError
-        ):  # a damaged entry is computed again
+        with suppress(OverflowError, *UNREADABLE):  # a damaged entry is computed again
             if data := cache.get(key):
                 known[source] = _decoded(data).entry
     missing = [source for source in keys if source not in known]

@@ -79,10 +79,8 @@ def agreement(own: ArmOutputs, other: ArmOutputs) -> OutputAgreement | None:
     """The agreement between two arms' outputs; `None` if they have no prompt in common."""
     if not np.array_equal(own.prompts, other.prompts):
         _, here, there = np.intersect1d(own.prompts, other.prompts, return_indices=True)
-        own, other = (
-            ArmOutputs(*(column[kept] for column in arm))
-            for arm, kept in ((own, here), (other, there))
-        )
+        own = ArmOutputs(own.prompts[here], own.answers[here], own.counts[here])
+        other = ArmOutputs(other.prompts[there], other.answers[there], other.counts[there])
     if not len(own.prompts):
         return None
     same = own.answers == other.answers
@@ -99,5 +97,5 @@ def _factor(mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
     (tokens, rounds_), (their_tokens, their_rounds) = mine.tolist(), theirs.tolist()
     if not (tokens and rounds_ and their_tokens and their_rounds):
         return 1.0
-    ratio = tokens / rounds_ / (their_tokens / their_rounds)
+    ratio = float(tokens / rounds_ / (their_tokens / their_rounds))
     return max(ratio, 1 / ratio)
