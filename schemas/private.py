@@ -106,9 +106,11 @@ _PERSONAL_OF = {kind: re.compile(each) for kind, each in _PERSONAL.items()}
 # Keys and serial numbers; no word of a card's or a model's name is that long.
 LONG_WORD = "[A-Za-z0-9]{21,}"
 NAMES = ("name", "description", "family", "quantisation", "derivation")
-# Four decimal numbers, or hexadecimal digits with colons.
+# Four decimal numbers, or hexadecimal digits with colons. After a word, as in `BIOS 1.2.3.4`, the
+# first number of a version is small.
 _ADDRESS = re.compile(
-    r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\w)|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
+    r"(?<![\w.])(?:(?<!\w )\d|\d{2,3})(?:\.\d{1,3}){3}(?!\.?\w)"
+    r"|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
 )
 _DIGESTS = ("sha256", "commit")
 _RANDOM_BITS = (
