@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from schemas.codec import JOINERS, slug
 from schemas.finding import ROOT, Violation
+from schemas.letters import ODD_LETTER
 from schemas.submission import Submission
 
 # An API key has 14 letters and digits without a separator, which no word of an address such as
@@ -105,7 +106,7 @@ _SECRET_OF = {kind: re.compile(each) for kind, each in _SECRETS.items()}
 _PERSONAL_OF = {kind: re.compile(each) for kind, each in _PERSONAL.items()}
 # Keys and serial numbers; no word of a card's or a model's name is that long.
 LONG_WORD = "[A-Za-z0-9]{21,}"
-NAMES = ("name", "description", "family", "quantisation", "derivation")
+_NAMES = ("name", "description", "family", "quantisation", "derivation")
 # Four decimal numbers, or hexadecimal digits with colons. After a word, as in `BIOS 1.2.3.4`, the
 # first number of a version is small.
 _ADDRESS = re.compile(
@@ -126,7 +127,7 @@ def no_secrets(submission: Submission) -> Iterator[Violation]:
     must a name in the form in which it is part of addresses and file names.
     """
     found = list(texts(submission))
-    named = (each for each in found if each[0].rpartition(".")[2] in NAMES)
+    named = (each for each in found if each[0].rpartition(".")[2] in _NAMES)
     in_addresses = {path: kind for path, text in named if (kind := secret(slug(text, limit=None)))}
     message = "contains {kind}; remove it, and revoke it if it was sent anywhere"
     for path, kind in (in_addresses | _among(found)).items():
@@ -159,13 +160,20 @@ def personal(text: str, path: str = ROOT) -> str | None:
         if pattern.search(text):
             return kind
     field = path.rpartition(".")[2].partition("[")[0]
-    if field in NAMES and re.search(LONG_WORD, text):
+    if field in _NAMES and re.search(LONG_WORD, text):
         return "a string as long as a key"
     if not field.endswith(_DIGESTS) and any(map(_is_random, re.findall(LONG_WORD, text))):
         return "a string as long as a key"
     is_version = field in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
     return "an IP address" if any(addresses) else None
+
+
+def odd_names(submission: Submission) -> Iterator[tuple[str, str]]:
+    """The names of models, devices and quantisations with other letters than A to Z."""
+    for path, text in texts(submission):
+        if path.rpartition(".")[2] in _NAMES and ODD_LETTER.search(text):
+            yield path, text
 
 
 def found(text: str) -> str | None:

@@ -16,9 +16,8 @@ from pipeline.errors import PipelineError
 from pipeline.intake import git
 from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
-from schemas.letters import ODD_LETTER
 from schemas.migrations import forms
-from schemas.private import NAMES, personal, texts
+from schemas.private import odd_names, personal, texts
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
@@ -138,16 +137,11 @@ def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterat
 
 
 def _odd_letters(submission: Submission) -> Iterator[Finding]:
-    """Findings on letters in names of models, devices and quantisations that can look like ASCII.
-
-    A list of look-alikes would never be complete.
-    """
-    for place, text in texts(submission):
-        if place.rpartition(".")[2] not in NAMES or not (odd := ODD_LETTER.search(text)):
-            continue
+    """Findings on names whose letters may look like ASCII; no list of look-alikes is complete."""
+    for place, text in odd_names(submission):
         message = (
-            f"{shown(text)} has U+{ord(odd[0]):04X}; write names with the letters A to Z, digits "
-            f"and the signs of a name, or ask a maintainer for the label {LETTERS}"
+            f"{shown(text)} has other letters than A to Z; write the name in Latin letters, or ask "
+            f"a maintainer for the label {LETTERS}"
         )
         yield Finding(path=place, message=message, rule="name-letters")
 
