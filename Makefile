@@ -200,10 +200,6 @@ synthetic: setup ## Write a synthetic collection below build/ for developing the
 release-check: setup ## Build the wheel and the container; measure and validate with each
 	$(RUN) -m tools.release.check $(RELEASE) --tag "$${TAG:-}" $(RELEASE_ARGS)
 
-release: ## Publish the files of release-check as a release of GitHub: TAG=v1.2.3 (needs gh)
-	gh release create "$$TAG" --verify-tag --title "Draftmap $${TAG#v}" \
-	  --notes-file $(RELEASE)/notes.md $(RELEASE)/files/*
-
 live-check: setup ## List settings still missing on GitHub (needs gh, or its answers in ANSWERS=folder)
 	@$(RUN) -m tools.live $(ANSWERS)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from estimates.identity import canonical_name
-from pipeline.intake.authorship import Sending, sending_findings
+from pipeline.intake.authorship import LETTERS, Sending, sending_findings
 from schemas import contract
 from schemas.codec import FILE_NAME
 from schemas.finding import ROOT, Finding, in_file, shown
@@ -44,12 +44,14 @@ def count(number: int) -> dict[str, Any]:
 
 
 def refusals(data: bytes) -> tuple[Finding, ...]:
-    """The gate's findings on a submission sent by its contributor."""
+    """The gate's findings on a submission sent by its contributor; any letters are permitted."""
     read = contract.read(data)
     if isinstance(read, tuple):
         return read
     name = canonical_name(read, data)
-    findings = tuple(sending_findings(name, read, Sending(author=read.contributor)))
+    findings = tuple(
+        sending_findings(name, read, Sending(author=read.contributor, labels=frozenset({LETTERS})))
+    )
     if findings or FILE_NAME.fullmatch(name):
         return findings
     return (Finding(path=ROOT, message=f"the name is {shown(name)}", rule="path-name"),)

@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+import shutil
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -49,6 +50,8 @@ class Cache:
         if path := self._path(inputs):
             self.used.add(path)
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path)
             path.write_bytes(zlib.compress(_sealed(path, value), level=1))
 
     def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:

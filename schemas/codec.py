@@ -18,6 +18,8 @@ import orjson
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 T = TypeVar("T")
+# What msgspec raises for foreign bytes: wrong JSON, letters that are not UTF-8, deep nesting.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decode(cls: type[T], document: Json) -> T:

@@ -11,7 +11,10 @@ from tests.test_workflows import GITHUB, read
 from tools import live
 
 KINDS = ("DELETION", "NON_FAST_FORWARD", "PULL_REQUEST", "REQUIRED_STATUS_CHECKS")
-LABELS = ("bug", "result", "figure", "correction", "on-behalf", "curation", "dependencies")
+LABELS = (
+    "bug", "result", "figure", "correction", "on-behalf", "letters", "public", "curation",
+    "dependencies",
+)  # fmt: skip
 
 
 def answers(*labels: str, enforcement: str = "ACTIVE", checks: tuple[str, ...] = ("Gate",)) -> Any:  # noqa: ANN401 - JSON
@@ -19,10 +22,12 @@ def answers(*labels: str, enforcement: str = "ACTIVE", checks: tuple[str, ...] =
     required = {"requiredStatusChecks": [{"context": name} for name in checks]}
     rules = [{"type": kind, "parameters": required if "CHECKS" in kind else None} for kind in KINDS]
     ruleset = {"enforcement": enforcement, "target": "BRANCH", "rules": {"nodes": rules}}
+    of_tags = [{"type": kind, "parameters": None} for kind in ("CREATION", "UPDATE", "DELETION")]
+    tags = {"enforcement": enforcement, "target": "TAG", "rules": {"nodes": of_tags}}
     lists = {
         "labels": {"nodes": [{"name": name} for name in labels]},
         "environments": {"nodes": []},
-        "rulesets": {"nodes": [ruleset]},
+        "rulesets": {"nodes": [ruleset, tags]},
     }
     on = dict.fromkeys(("has_issues", "has_pages", "allow_squash_merge"), True)
     off = dict.fromkeys(("private", "allow_merge_commit", "allow_rebase_merge"), False)
@@ -55,7 +60,11 @@ def test_rules_count_only_while_they_are_active_and_no_check_but_the_gate_is_req
     """Pull requests of forms start no workflow: another required check would never come."""
     gate = "Gate is the only required status check"
 
-    assert set(missing(answers(*LABELS, enforcement="DISABLED"))) == {"Branch rules", gate}
+    assert set(missing(answers(*LABELS, enforcement="DISABLED"))) == {
+        "Branch rules",
+        "Tag rules",
+        gate,
+    }
     assert set(missing(answers(*LABELS, checks=("Gate", "Test")))) == {gate}
 
 
@@ -65,6 +74,15 @@ def test_the_ruleset_in_the_repository_is_one_that_passes() -> None:
     assert tuple(rule["type"].upper() for rule in (*others, checks)) == KINDS
     assert checks["parameters"]["required_status_checks"] == [{"context": live.GATE}]
     assert read(GITHUB / "workflows" / "submission.yml")["jobs"]["gate"]["name"] == live.GATE
+
+
+def test_only_administrators_may_make_a_tag_that_starts_a_release() -> None:
+    ruleset = json.loads((GITHUB / "ruleset-tags.json").read_bytes())
+    rules = {rule["type"].upper() for rule in ruleset["rules"]}
+
+    assert ruleset["conditions"]["ref_name"]["include"] == ["refs/tags/v*"]
+    assert rules >= {"CREATION", "UPDATE", "DELETION"}
+    assert [each["actor_id"] for each in ruleset["bypass_actors"]] == [5]  # the administrators
 
 
 def test_answers_in_files_are_read_and_a_gap_is_exit_code_1(
@@ -77,5 +95,5 @@ def test_answers_in_files_are_read_and_a_gap_is_exit_code_1(
 
     assert live.main() == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line[:7] for line in lines].count("missing") == len(LABELS)
+    assert [line[:7] for line in lines].count("missing") == len(LABELS) + 1  # nobody is known
     assert lines[-1].startswith("off      Publishing to the package index")

@@ -18,6 +18,8 @@ GITHUB = Path(__file__).resolve().parents[1] / ".github"
 PAGE = "docs/maintaining.md"
 GATE = "Gate"  # the job of the workflow Submission, and the status that forms set
 ENVIRONMENT = "package-index"  # the environment of the job that publishes the wheel
+KNOWN = GITHUB.parent / "results" / "lifecycle"
+NOBODY = f"until some are known, no result decides or confirms anything; see {PAGE}, step 8"
 _SETTINGS = """query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
   labels(first: 100) { nodes { name } }
   environments(first: 50) { nodes { name } }
@@ -50,8 +52,10 @@ def main() -> int:
         return 3
     for name, is_there, step in found:
         sys.stdout.write(f"ok       {name}\n" if is_there else f"missing  {name}: {step}\n")
+    known = len(list(KNOWN.glob("contributor--*.json")))
+    sys.stdout.write(f"{'ok' if known else 'missing':<9}Known contributors: {known}; {NOBODY}\n")
     on = ENVIRONMENT in _names(answers, "environments")
-    state = f"environment {ENVIRONMENT} exists" if on else f"off (optional); see {PAGE}, step 8"
+    state = f"environment {ENVIRONMENT} exists" if on else f"off (optional); see {PAGE}, step 9"
     sys.stdout.write(f"{'ok' if on else 'off':<9}Publishing to the package index: {state}\n")
     return 0 if all(is_there for _, is_there, _ in found) else 1
 
@@ -68,7 +72,8 @@ def from_folder(folder: Path) -> Answers:
 def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
     """Yield each required setting: its name, whether it is on, and the command to switch it on."""
     repository, actions = answers["repository"], answers["actions"]
-    checks, rules = _branch_rules(answers)
+    checks, rules = _active_rules(answers, "BRANCH")
+    _, of_tags = _active_rules(answers, "TAG")
     change = f"gh api -X PATCH {REPOSITORY} -F"
     yield (
         "Public",
@@ -90,6 +95,8 @@ def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
     made = f"gh api -X POST {REPOSITORY}/rulesets --input .github/ruleset.json"
     wanted = {"DELETION", "NON_FAST_FORWARD", "PULL_REQUEST", "REQUIRED_STATUS_CHECKS"}
     yield "Branch rules", wanted <= rules, made
+    tags = made.replace("ruleset.json", "ruleset-tags.json")
+    yield "Tag rules", {"CREATION", "UPDATE", "DELETION"} <= of_tags, tags
     yield f"{GATE} is the only required status check", checks == {GATE}, made
 
 
@@ -123,12 +130,12 @@ def _names(answers: Answers, kind: str) -> set[str]:
     return {node["name"] for node in _of_settings(answers, kind)}
 
 
-def _branch_rules(answers: Answers) -> tuple[set[str], set[str]]:
-    """The required checks and the types of rules in all active branch rulesets."""
+def _active_rules(answers: Answers, target: str) -> tuple[set[str], set[str]]:
+    """The required checks and the types of rules in all active rulesets of branches or tags."""
     sets = [
         each
         for each in _of_settings(answers, "rulesets")
-        if (each["enforcement"], each["target"]) == ("ACTIVE", "BRANCH")
+        if (each["enforcement"], each["target"]) == ("ACTIVE", target)
     ]
     rules = [rule for each in sets for rule in each["rules"]["nodes"]]
     required = [(rule.get("parameters") or {}).get("requiredStatusChecks", ()) for rule in rules]

@@ -73,7 +73,7 @@ FLAGS: dict[str, Check] = {
     "rounded-times": copies.rounded_times,
     "unknown-suite": plan.unknown_suite,
     "private-data": texts.private_data,
-    "confusable-letters": texts.confusable_letters,
+    "name-letters": texts.name_letters,
     "busy-machine": machine_state.busy_machine,
     "on-battery": machine_state.on_battery,
     "clock-drop": machine_state.clock_drop,

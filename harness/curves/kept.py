@@ -16,6 +16,7 @@ from harness.machine.computer import computer_of
 from harness.models.describe import cached_facts
 from harness.runners.base import EngineReport, StepTimes
 from harness.runners.probes import curve_of, widest
+from schemas.codec import UNREADABLE
 from schemas.submission import Engine, Model, Settings, VerificationProbe
 
 
@@ -143,7 +144,7 @@ def device_of(computer: Computer) -> str:
 def _read(path: Path) -> KeptCurve | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=KeptCurve)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return None  # the file is missing, or a different version wrote it
 
 

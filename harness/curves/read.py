@@ -10,6 +10,7 @@ from harness.curves.measured_curve import MeasuredCurve
 from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.runners.probes import curve_of
+from schemas.codec import UNREADABLE
 from schemas.contract import read as read_result
 from schemas.repairs import utf8
 from schemas.submission import Submission
@@ -64,7 +65,7 @@ def read(path: Path) -> MeasuredCurve:
     data = utf8(result_bytes(path))
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
-    except msgspec.DecodeError:
+    except UNREADABLE:
         sign = ""
     if sign.startswith("draftmap-curve"):
         return _of_kept(path, data)
@@ -74,7 +75,7 @@ def read(path: Path) -> MeasuredCurve:
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
     try:
         found = msgspec.json.decode(data, type=KeptCurve)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise BadInputError(
             f"{path}: {error}; measure the curve again with `python -m harness probe`"
         ) from error
@@ -145,5 +146,5 @@ def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
         else:
             tests = msgspec.json.Decoder(dict[str, object]).decode_lines(data)
         return [(msgspec.convert(test, _Row), test) for test in tests]
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise BadInputError(f"{path}: it is not a curve of step times ({error}); {_HOW}") from error

@@ -3,8 +3,9 @@
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import orjson
@@ -13,9 +14,11 @@ from answers.presets import presets
 from harness import files
 from harness.models import gguf_header
 from harness.models.model_file import ModelFile, WeightsFile
-from schemas.codec import slug
+from schemas.codec import UNREADABLE, slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
+
+T = TypeVar("T")
 
 # Increment this version when descriptions change, so that old cache entries are not used.
 _CACHE_VERSION = 3
@@ -57,12 +60,28 @@ def _named(weights: WeightsFile, digest: str) -> WeightsFile:
     if weights.name is None and digest in WEIGHTS:
         return WeightsFile.of_preset(weights.path, presets()[WEIGHTS[digest].preset])
     if weights.name is None:
-        noted = orjson.loads(note.read_bytes()) if note.is_file() else {}
-        return replace(weights, **noted)
+        noted = _noted(note, _Names)
+        return replace(weights, **asdict(noted)) if noted else weights
     if not note.is_file():
         named = {key: value for key, value in asdict(weights).items() if key != "path"}
         files.cache(note, orjson.dumps(named))
     return weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    name: str | None = None
+    family: str | None = None
+    repository: str | None = None
+    derivation: str | None = None
+
+
+def _noted(note: Path, kind: type[T]) -> T | None:
+    """Return a note of the cache; `None` if it is missing or damaged, so that it is made again."""
+    try:
+        return msgspec.json.decode(note.read_bytes(), type=kind)
+    except (OSError, *UNREADABLE):
+        return None
 
 
 def family_of(name: str) -> str:
@@ -73,8 +92,8 @@ def family_of(name: str) -> str:
 def cached_facts(path: Path, *, say: Callable[[str], None]) -> Model:
     """Return the facts in a file's header with its digest, from the cache if they are there."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
-    if note.is_file():
-        return msgspec.json.decode(note.read_bytes(), type=Model)
+    if known := _noted(note, Model):
+        return known
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} to compute its digest (once per file) …")
     facts = replace(gguf_header.read(path), sha256=files.sha256_of(path))

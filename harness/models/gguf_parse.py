@@ -110,7 +110,7 @@ def parse_header(name: str, read: ReadRange) -> GgufHeader:
         except _CutOffError:
             if not more:
                 break
-        except (ValueError, struct.error, KeyError, UnicodeDecodeError) as error:
+        except (ValueError, OverflowError, struct.error, KeyError) as error:
             raise BadInputError(
                 f"{name} has a broken header ({error}); download it again"
             ) from error
@@ -151,7 +151,7 @@ class _Cursor:
         try:
             for _ in range(count):
                 position += _LENGTH.size + _LENGTH.unpack_from(data, position)[0]
-        except struct.error as error:
+        except (struct.error, OverflowError) as error:
             raise _CutOffError from error
         self.passed(position - start)
         return start

@@ -8,7 +8,12 @@ from typing import Protocol, TypeAlias
 import orjson
 
 from estimates.identity import identify
-from pipeline.collection.plausibility.corpus import CorpusEntry, account_of
+from pipeline.collection.plausibility.corpus import (
+    ANONYMOUS,
+    FEWEST,
+    CorpusEntry,
+    account_of,
+)
 from schemas.submission import Model, Submission
 from schemas.vocabulary import WEIGHTS
 
@@ -22,38 +27,41 @@ class Stated(Protocol):
     def contributor(self) -> str | None: ...
     @property
     def target(self) -> Model: ...
-    @property
-    def drafts(self) -> tuple[Model, ...]: ...
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """The name and quantisation for each digest: the preset's, else the most common.
+    """The name and quantisation for each digest: the preset's, else the one that people agree on.
 
-    Each account has one vote, but if accounts in `known` name a file, only they vote. Accounts that
-    measured a model take precedence over accounts that drafted with it. In a tie, the first name
-    wins.
+    Only accounts that measured a file as a target have a vote. If accounts in `known` name the
+    file, the name that most of them give is its name; otherwise at least `FEWEST` accounts must
+    give the same name. A tie names nothing, because nobody may decide by coming first. A digest
+    without a name keeps the name that each result states.
     """
-    drafted = _given(((each, each.drafts) for each in submissions), known)
-    measured = _given(((each, (each.target,)) for each in submissions), known)
     presets = {each.id: (each.name, each.quantisation) for each in WEIGHTS.values()}
-    return {**drafted, **measured, **presets}
+    return {
+        digest: name
+        for digest, given in names_given(submissions).items()
+        if (name := _agreed(given, known)) is not None
+    } | presets
 
 
-def _given(
-    named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
-) -> Mapping[str, Name]:
-    """The name that most accounts give each digest; an account votes for the first name it gave."""
-    voices: dict[str, dict[str, Name]] = {}
-    for submission, models in named:
-        for model in models:
-            if model.sha256 is not None:
-                own = voices.setdefault(model.sha256, {})
-                own.setdefault(account_of(submission.contributor), (model.name, model.quantisation))
-    names: dict[str, Name] = {}
-    for digest, own in voices.items():
-        deciding = [name for account, name in own.items() if account in known]
-        ((names[digest], _),) = Counter(deciding or own.values()).most_common(1)
-    return names
+def names_given(submissions: Iterable[Stated]) -> dict[str, dict[str, Name]]:
+    """The name that each account gives each file that it measured as a target, by digest."""
+    given: dict[str, dict[str, Name]] = {}
+    for each in submissions:
+        if each.target.sha256 is not None:
+            own = given.setdefault(each.target.sha256, {})
+            own[account_of(each.contributor)] = (each.target.name, each.target.quantisation)
+    return given
+
+
+def _agreed(given: Mapping[str, Name], known: Collection[str]) -> Name | None:
+    deciding = [name for account, name in given.items() if account in known]
+    fewest = 1 if deciding else FEWEST
+    named = deciding or [name for account, name in given.items() if account != ANONYMOUS]
+    ranked: list[tuple[Name | None, int]] = [*Counter(named).most_common(2), (None, 0), (None, 0)]
+    (name, votes), (_, others) = ranked[:2]
+    return name if votes >= fewest and votes > others else None
 
 
 def renamed(entry: CorpusEntry, names: Mapping[str, Name]) -> CorpusEntry:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
@@ -14,6 +15,7 @@ from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.plausibility.corpus import CorpusEntry
 from pipeline.collection.validation import Accepted, Found, checked, read_bytes
+from schemas.codec import UNREADABLE
 from schemas.finding import Finding
 
 FILES_AT_ONCE = 16  # files that a process computes together
@@ -32,9 +34,11 @@ def entries_of(
 ) -> dict[Source, CorpusEntry | Found]:
     """The entries of accepted submissions, cached if possible, or the faults of refused files."""
     keys = {source: key_of(source) for source in sources}
-    known: dict[Source, CorpusEntry | Found] = {
-        source: _decoded(data).entry for source, key in keys.items() if (data := cache.get(key))
-    }
+    known: dict[Source, CorpusEntry | Found] = {}
+    for source, key in keys.items():
+        with suppress(OverflowError, *UNREADABLE):  # a damaged entry is computed again
+            if data := cache.get(key):
+                known[source] = _decoded(data).entry
     missing = [source for source in keys if source not in known]
     for source, result in zip(missing, _computed(missing, jobs), strict=True):
         if isinstance(result, bytes):

@@ -17,17 +17,19 @@ from pipeline.intake import git
 from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.migrations import forms
+from schemas.private import odd_names, personal, texts
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
 ROBOT = "github-actions[bot]"
 MAX_RESULTS = 100  # in one pull request
 ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
+PRIVATE = "public"  # the label that permits text that looks private
+LETTERS = "letters"  # the label that permits names with other letters than ASCII
 # The dates of the first commit of llama.cpp and of the first release of vLLM. Nobody measured
 # speculative decoding of language models before the first paper on it (arXiv 2211.17192).
 _FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
 _FIRST_PAPER = "2022-11-30"
-_SHORTEST_ID = 7  # digits of a commit's id, as git shortens it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +84,15 @@ def sending(
 def consent(labels: str, event_label: str, head: str) -> frozenset[str]:
     """The labels that count for a commit: the label just set, and labels that name the commit.
 
-    `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts only
+    `on-behalf@COMMIT` with the commit's whole id counts whenever that commit is checked; another
+    commit with the same first digits takes seconds to find. A label without a commit counts only
     for the commit on which it was set, not after another push.
     """
     try:
         named = [each.rpartition("@") for each in msgspec.json.decode(labels, type=frozenset[str])]
     except msgspec.DecodeError as error:
         raise PipelineError(f"LABELS {shown(labels)} is not a JSON list of names") from error
-    of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
+    of_head = {name for name, _, commit in named if commit == head}
     return frozenset({event_label, *of_head} - {""})
 
 
@@ -113,6 +116,10 @@ def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterat
             f"user name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
         )
         yield Finding(file=path, path="$.contributor", message=message, rule="contributor-author")
+    if LETTERS not in sent.labels:
+        yield from in_file(_odd_letters(submission), path)
+    if PRIVATE not in sent.labels:
+        yield from in_file(_private_data(submission), path)
     if submission.origin is not None and submission.origin.licence is None:
         message = (
             "other people's records may be shared only as their licence allows; import the "
@@ -127,6 +134,27 @@ def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterat
         message = f"{shown(engine)} did not exist before {first}; correct the date"
         place = "$.measured_from"
         yield Finding(file=path, path=place, message=message, rule="measured-before-engine")
+
+
+def _odd_letters(submission: Submission) -> Iterator[Finding]:
+    """Findings on names whose letters may look like ASCII; no list of look-alikes is complete."""
+    for place, text in odd_names(submission):
+        message = (
+            f"{shown(text)} has other letters than A to Z; write the name in Latin letters, or ask "
+            f"a maintainer for the label {LETTERS}"
+        )
+        yield Finding(path=place, message=message, rule="name-letters")
+
+
+def _private_data(submission: Submission) -> Iterator[Finding]:
+    """Findings on texts that look private: a published file stays in the history for ever."""
+    for place, text in texts(submission):
+        if (kind := personal(text, place)) is not None:
+            message = (
+                f"contains what looks like {kind}; remove it, or ask a maintainer for the label "
+                f"{PRIVATE} if it is not private"
+            )
+            yield Finding(path=place, message=message, rule="private-data")
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:

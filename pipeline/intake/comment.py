@@ -5,7 +5,7 @@ no effect. All other words are ours or from closed lists.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from estimates.model import Interval
@@ -14,7 +14,7 @@ from pipeline.intake import reply
 from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
-from schemas.finding import shown
+from schemas.finding import Finding, shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
 MAX_SHOWN_RESULTS = 5
@@ -53,7 +53,9 @@ def body(answer: Reply, *, of_form: bool = False) -> str:
     title = _FLAGGED if flagged and answer.decision == "accepted" else _TITLES[answer.decision]
     parts = [f"## {title}", _opening(answer, flagged, _BY_FORM if of_form else _BY_BRANCH)]
     parts += filter(None, [reply.late_note(answer)])
-    parts += _findings(answer)
+    parts += _findings("Problems", answer.findings, answer.finding_count)
+    asked = answer.questions or ()
+    parts += _findings("Questions for the maintainers", asked, len(asked))
     for result in sorted(answer.results, key=has_serious_flags, reverse=True)[:MAX_SHOWN_RESULTS]:
         parts += _result(result, answer.author)
     more = answer.result_count - MAX_SHOWN_RESULTS
@@ -118,11 +120,11 @@ def _where(answer: Reply) -> str:
     )
 
 
-def _findings(answer: Reply) -> Iterator[str]:
-    shown_findings = answer.findings[:MAX_SHOWN_FINDINGS]
+def _findings(title: str, found: Sequence[Finding], count: int) -> Iterator[str]:
+    shown_findings = found[:MAX_SHOWN_FINDINGS]
     if not shown_findings:
         return
-    yield "### Problems"
+    yield f"### {title}"
     for file in dict.fromkeys(each.file for each in shown_findings):
         yield f"- {code(file)}\n" + "\n".join(
             f"    - {'' if each.path == '$' else f'at {code(each.path)}: '}"
@@ -130,9 +132,8 @@ def _findings(answer: Reply) -> Iterator[str]:
             for each in shown_findings
             if each.file == file
         )
-    more = answer.finding_count - len(shown_findings)
-    if more > 0:
-        yield f"And {say.count(more, 'more problem')}."
+    if (more := count - len(shown_findings)) > 0:
+        yield f"And {more} more."
 
 
 def _result(result: Result, author: str | None) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Refuse new results that conflict with the collection on the base branch.
 
 These are results of contributors whom maintainers excluded, copies of withdrawn results, and
-results whose times, names or imports conflict with those of other accounts. A copy under a
+results whose times or imports conflict with those of other accounts. A copy under a
 different name, day or machine has the same times; a new measurement does not. Results on the base
 branch came first, whatever date a file states.
 """
@@ -15,18 +15,21 @@ import msgspec
 from pipeline.collection import lifecycle
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import ANONYMOUS, Corpus, account_of
-from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
+from pipeline.collection.plausibility.fingerprint import Index, indices, marks_of
 from pipeline.collection.validation import contributor_of
-from pipeline.collection.weight_names import Name, names_of
+from pipeline.collection.weight_names import Name, names_given, names_of
 from pipeline.intake import git
-from pipeline.intake.paths import FOLDER, LIFECYCLE
+from pipeline.intake.paths import FOLDER, LIFECYCLE, SOURCES
 from schemas import contract
 from schemas.codec import slug
 from schemas.finding import ROOT, Finding, in_file, shown
-from schemas.letters import skeleton
-from schemas.submission import Machine, Model, Origin, Submission, Trial
+from schemas.rules.contradictions import models_of
+from schemas.submission import Model, Origin, Submission, Trial
 from schemas.validator import LIFECYCLE_SCHEMA
 from schemas.vocabulary import model_name
+
+# The rule of findings that ask the maintainers something and refuse nothing.
+NAMED_OTHERWISE = "named-otherwise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,27 @@ def base_findings(
         yield from in_file(_by_ended(each, author, there.ended.contributors), path)
         yield from in_file(_copied_again(each, gone), path)
     yield from claims
+
+
+def original_findings(
+    repository: Path, base: str, new: Mapping[str, Submission]
+) -> Iterator[Finding]:
+    """Findings on imports from an original that the table of sources lists.
+
+    They count like results of known contributors, and anybody can state the original's digest, so
+    only maintainers add them. Raises `GitError` if git cannot answer.
+    """
+    folder, _, name = SOURCES.rpartition("/")
+    blob = git.files(repository, base, folder).get(name)
+    (table,) = [data for _, data in git.contents(repository, {name: blob})] if blob else [b""]
+    for path, each in new.items():
+        if each.origin and each.origin.sha256.encode() in table:
+            message = (
+                f"{SOURCES} lists this original, and only maintainers add results from it; open an "
+                "issue, or ask for the label on-behalf"
+            )
+            place = "$.origin.sha256"
+            yield Finding(file=path, path=place, message=message, rule="listed-original")
 
 
 @dataclass(slots=True)
@@ -148,8 +172,6 @@ class Outline:
     """The fields of an existing result that the checks need; the result is not validated again."""
 
     target: Model
-    drafts: tuple[Model, ...]
-    machine: Machine
     trials: tuple[Trial, ...]
     contributor: str | None = None
     origin: Origin | None = None
@@ -163,10 +185,10 @@ def claim_findings(
 
     `known` are the accounts that lifecycle entries mark as known.
     """
-    indices = MarkIndex.of_kinds([marks_of(each.trials) for each in new.values()])
+    own_marks = indices([marks_of(each.trials) for each in new.values()])
     outlines: list[Outline] = []
     for name, each in there:
-        yield from _copied(new, indices, name, each)
+        yield from _copied(new, own_marks, name, each)
         outlines.append(replace(each, trials=()))
     for path, own in new.items():
         others = _others(own, outlines)
@@ -181,8 +203,7 @@ def claim_findings(
             )
             place = "$.origin.sha256"
             yield Finding(file=path, path=place, message=message, rule="known-original")
-        yield from _renamed(path, own, names_of(others, known))
-    yield from _twins(new, outlines)
+        yield from _named_otherwise(path, own, others, known)
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
@@ -194,65 +215,39 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 def _copied(
-    new: Mapping[str, Submission], indices: Mapping[str, MarkIndex], name: str, there: Outline
+    new: Mapping[str, Submission], marks: Mapping[str, Index], name: str, there: Outline
 ) -> Iterator[Finding]:
-    """Findings on new results whose times are copied, or multiplied, from one on the base.
-
-    `indices` are of the new results' marks.
-    """
+    """Findings on new results, with these marks, whose times are copied from one on the base."""
     old = marks_of(there.trials)
-    found = {at for kind, index in indices.items() for at, *_ in index.copies(old[kind])}
+    found = {at for kind, index in marks.items() for at, *_ in index.copies(old[kind])}
     for path, each in (list(new.items())[position] for position in sorted(found)):
         if _others(each, [there]):
             message = (
                 f"the result's times equal those of {name} by "
-                f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
+                f"{there.contributor or ANONYMOUS}, or scatter like them; send your own "
                 "times, or open an issue if both results are yours"
             )
             yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 
 
-def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
-    yield "$.target", of.target
-    yield from ((f"$.drafts[{at}]", each) for at, each in enumerate(of.drafts))
+def _named_otherwise(
+    path: str, new: Submission, there: Sequence[Outline], known: Collection[str]
+) -> Iterator[Finding]:
+    """Questions about weights for which other accounts' results have a different name.
 
-
-def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Findings on weights whose name differs from the collection's name for the same SHA-256."""
-    for place, model in _models(new):
-        name = names.get(model.sha256 or "", (model.name, model.quantisation))
-        if _key(*name) != _key(model.name, model.quantisation):
+    They refuse nothing, because the earlier name may be the wrong one.
+    """
+    named, given = names_of(there, known), names_given(there)
+    for place, model in models_of(new):
+        digest, own = model.sha256 or "", (model.name, model.quantisation)
+        names = [named[digest]] if digest in named else sorted({*given.get(digest, {}).values()})
+        if names and _key(own) not in map(_key, names):
             message = (
-                f"weights with this SHA-256 are called {shown(' '.join(name))} in the collection, "
-                f"not {shown(f'{model.name} {model.quantisation}')}; write the collection's name "
-                "and quantisation into the file, and submit the file again"
+                f"the file calls these weights {shown(' '.join(own))}, the collection "
+                f"{shown(' '.join(names[0]))}; which name did the publisher give?"
             )
-            yield Finding(file=path, path=f"{place}.name", message=message, rule="known-weights")
+            yield Finding(file=path, path=f"{place}.name", message=message, rule=NAMED_OTHERWISE)
 
 
-def _key(name: str, quantisation: str) -> tuple[str, str]:
-    return slug(model_name(name), limit=None), slug(quantisation, limit=None)
-
-
-def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
-    """Findings on model and device names that look like an earlier, differently spelled name."""
-    seen: dict[str, str] = {}
-    for each in there:
-        for _, name in _names(each):
-            seen.setdefault(skeleton(name), name)
-    for path, own in new.items():
-        for place, name in _names(own):
-            twin = seen.setdefault(skeleton(name), name)
-            if slug(twin, limit=None) != slug(name, limit=None):
-                message = f"{shown(name)} looks like {shown(twin)}; use the spelling {shown(twin)}"
-                yield Finding(file=path, path=place, message=message, rule="name-twin")
-
-
-def _names(of: Submission | Outline) -> Iterator[tuple[str, str]]:
-    for place, model in _models(of):
-        yield f"{place}.name", model.name
-        yield f"{place}.quantisation", model.quantisation
-    if of.machine.cpu.name is not None:
-        yield "$.machine.cpu.name", of.machine.cpu.name
-    for at, card in enumerate(of.machine.gpus):
-        yield f"$.machine.gpus[{at}].name", card.name
+def _key(name: Name) -> tuple[str, str]:
+    return slug(model_name(name[0]), limit=None), slug(name[1], limit=None)

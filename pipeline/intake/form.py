@@ -25,7 +25,7 @@ from pipeline.intake.authorship import Sending
 from pipeline.intake.paths import FOLDER, PUBLISHED
 from pipeline.intake.reference_validator import Judged, compared
 from schemas import contract
-from schemas.codec import FILE_NAME, canonical_bytes, encode, folder_of
+from schemas.codec import FILE_NAME, UNREADABLE, canonical_bytes, encode, folder_of
 from schemas.finding import ROOT, Finding
 from schemas.posted import UnreadableTextError, from_text
 from schemas.strict import MAX_BYTES
@@ -112,7 +112,7 @@ def read_event(path: Path) -> IssueForm:
     """The form in a file with a GitHub event. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise PipelineError(f"{path} is not the event of an issue ({error})") from error
     if not _LOGIN.fullmatch(issue.user.login):
         raise PipelineError(f"{issue.user.login!a} is not an account that can send a result")

@@ -12,12 +12,13 @@ from pipeline.collection.validation import Found, checked, combined, sources_doc
 from pipeline.intake import git, paths
 from pipeline.intake.authorship import (
     MAX_RESULTS,
+    ON_BEHALF,
     UNKNOWN,
     Sending,
     sending_findings,
     twin_findings,
 )
-from pipeline.intake.conflicts import base_findings, is_new
+from pipeline.intake.conflicts import NAMED_OTHERWISE, base_findings, is_new, original_findings
 from pipeline.intake.paths import FOLDER
 from pipeline.intake.reference_validator import Judged, compared
 from schemas.finding import Finding
@@ -32,7 +33,8 @@ Decision = Literal["accepted", "rejected", "no-result"]
 class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
-    `results` are the paths of result files that the commits change. `findings` are sorted by file.
+    `results` are the paths of result files that the commits change. `findings` are sorted by file;
+    `questions` are findings for the maintainers, which refuse nothing.
     `submissions` are the readable results, by path. `is_new` means that no lifecycle entry names
     the author yet. `late` are the files that the reference validator had no time to check.
     """
@@ -42,6 +44,7 @@ class Judgement:
     decision: Decision
     results: tuple[str, ...]
     findings: Found
+    questions: Found = ()
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
     is_new: bool = False
@@ -63,13 +66,16 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         read = _curated(repository, head, changes)
     else:
         read = _Contents(findings=paths.curated_findings(changes))
+    questions = tuple(each for each in read.findings if each.rule == NAMED_OTHERWISE)
+    findings = [each for each in read.findings if each.rule != NAMED_OTHERWISE]
     decision: Decision = "accepted" if results else "no-result"
     return Judgement(
         base=base,
         head=head,
-        decision="rejected" if read.findings else decision,
+        decision="rejected" if findings else decision,
         results=tuple(change.path for change in results),
-        findings=tuple(sorted(read.findings, key=attrgetter("file"))),
+        findings=tuple(sorted(findings, key=attrgetter("file"))),
+        questions=questions,
         submissions=read.submissions,
         author=sent.author,
         is_new=is_new_author,
@@ -118,6 +124,8 @@ def _examined(
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
     findings += base_findings(repository, base, submissions, sent.contributor)
+    if ON_BEHALF not in sent.labels:
+        findings += original_findings(repository, base, submissions)
     return replace(read, findings=tuple(findings))
 
 

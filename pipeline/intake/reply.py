@@ -67,6 +67,7 @@ class Reply:
     finding_count: int
     results: tuple[Result, ...]
     findings: tuple[Finding, ...]
+    questions: tuple[Finding, ...] | None = None
     author: str | None = None
     is_new: bool = False
     late_count: int | None = None
@@ -92,6 +93,7 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
         late_count=len(judgement.late) or None,
         results=results[:MAX_NAMED],
         findings=tuple(_printable(judgement.findings[:MAX_FINDINGS])),
+        questions=tuple(_printable(judgement.questions[:MAX_FINDINGS])) or None,
     )
 
 

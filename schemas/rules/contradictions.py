@@ -18,7 +18,7 @@ FILL_GAP = 64
 
 def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
     """A file's number of bytes per parameter is in the range for its quantisation."""
-    for path, model in _models(submission):
+    for path, model in models_of(submission):
         found = contradicts_label(model)
         if found is None:
             continue
@@ -38,7 +38,7 @@ def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
     states its target's size, so only targets and draft models are checked.
     """
     drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
-    for path, model in _models(submission):
+    for path, model in models_of(submission):
         if path != "$.target" and model.id not in drafts:
             continue
         named = contradicts_name(model)
@@ -52,7 +52,7 @@ def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
 
 def active_within_total(submission: Submission) -> Iterator[Violation]:
     """A model uses no more parameters per token than it has."""
-    for path, model in _models(submission):
+    for path, model in models_of(submission):
         total, active = model.parameters, model.active_parameters
         if total is not None and active is not None and active > total:
             message = (
@@ -126,7 +126,8 @@ def measured_in_future(submission: Submission, now: datetime) -> Iterator[Findin
         yield Finding(path="$.measured_until", message=message, rule="measured-in-future")
 
 
-def _models(submission: Submission) -> Iterator[tuple[str, Model]]:
+def models_of(submission: Submission) -> Iterator[tuple[str, Model]]:
+    """The target and the drafts, each with its JSON path."""
     yield "$.target", submission.target
     for index, draft in enumerate(submission.drafts):
         yield f"$.drafts[{index}]", draft

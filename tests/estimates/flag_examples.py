@@ -105,10 +105,7 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
         replace(CLEAN, notes="Questions to ada@example.org"),
         replace(CLEAN, notes="Fans @ 60 %, driver 31.0.15.4601"),
     ),
-    "confusable-letters": (
-        named("RTX 4\u041e90"),
-        named("\u042d\u043b\u044c\u0431\u0440\u0443\u0441-8\u0421, \u6469\u5c14\u7ebf\u7a0b"),
-    ),
+    "name-letters": (named("RTX 4\u041e90"), named("GeForce RTX 4090 [A+B] #2 (96 bit), 1/2")),
     "never-drafted": (
         campaign([trial("baseline"), trial("spec", drafted=0)]),
         campaign([trial("baseline"), trial("spec", drafted=1)]),

@@ -10,9 +10,10 @@ import pytest
 from pipeline.collection.plausibility import CORPUS_FLAGS, corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.plausibility.peers import distance, speeds_of_others
+from pipeline.collection.plausibility.scatter import ScatterIndex, scatter_of
 from schemas import contract
 from schemas.codec import content_digest
-from schemas.submission import Submission
+from schemas.submission import Submission, Trial
 from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, answers, copied, scaled
 from tests.samples import sample, sample_bytes
 from tests.sites import PUBLISHED
@@ -205,3 +206,34 @@ def test_a_voter_is_not_compared_with_themselves() -> None:
 
     assert speeds_of_others(speeds, "bob").tolist() == [0.0, 3.0]
     assert speeds_of_others(speeds, "nobody").tolist() == [0.0, 2.0, 3.0]
+
+
+def with_noise(share: float) -> tuple[Trial, ...]:
+    """The victim's trials, each time changed by up to a share of it."""
+    drawn = random.Random(3)  # noqa: S311 - simulated data
+    return tuple(
+        replace(
+            each, decode_ms=round((each.decode_ms or 0) * (1 + drawn.uniform(-share, share)), 3)
+        )
+        for each in VICTIM.trials
+    )
+
+
+@pytest.mark.parametrize(("share", "flagged"), [(0.0002, True), (0.002, True), (0.05, False)])
+def test_a_copy_with_noise_scatters_like_its_original(share: float, *, flagged: bool) -> None:
+    renamed = tuple(replace(each, prompt=f"p-{each.prompt}") for each in with_noise(share))
+    own = copied(with_noise(share))
+    other = copied(renamed)
+
+    for each in (own, other):
+        found = [flag.message for flag in corpus_flags(each, HONEST) if flag.name == "copied-times"]
+        assert bool(found) == flagged
+        assert all("scatter like those of" in message and "c3" in message for message in found)
+
+
+def test_the_scatter_of_honest_runs_of_one_machine_does_not_agree() -> None:
+    runs = [sample(seed=seed, blocks=3, contributor=f"c{seed}") for seed in range(20, 44)]
+
+    index = ScatterIndex.of([scatter_of(each.trials)["scatter"] for each in runs])
+
+    assert float(np.max(index.rows @ index.rows.T - np.eye(len(runs)))) < 0.5

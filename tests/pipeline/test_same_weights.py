@@ -55,10 +55,11 @@ def written(folder: Path, *submissions: Submission) -> None:
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        # Weights with the same bytes get the name that most results use.
-        ([("Tiny", A), ("Tiny", A), ("tiny-Q8_0-copy", A)], [("Tiny", 3)]),
-        # Of two equally frequent names, the first counts.
-        ([("Tiny-B", A), ("Tiny-A", A)], [("Tiny-B", 2)]),
+        # Weights with the same bytes get the name on which three accounts agree.
+        ([("Tiny", A), ("tiny-copy", A), ("Tiny", A), ("Tiny", A)], [("Tiny", 4)]),
+        # Two accounts rename nothing, and neither does the first of equally frequent names.
+        ([("Tiny", A), ("Tiny", A), ("tiny-copy", A)], [("Tiny", 2), ("tiny-copy", 1)]),
+        ([*[("Tiny-B", A)] * 3, *[("Tiny-A", A)] * 3], [("Tiny-A", 3), ("Tiny-B", 3)]),
         # A preset's name comes first, however few use it.
         ([("my-model", F16.id), ("my-model", F16.id)], [("SmolLM2-135M-Instruct", 2)]),
         # Other bytes are joined by name, and so are weights without a digest.
@@ -79,15 +80,14 @@ def test_the_cells_of_both_names_are_the_same(tmp_path: Path) -> None:
         tmp_path,
         named("Tiny", A, 0, draft=("Small", B)),
         named("Tiny", A, 1, draft=("Small", B)),
-        named("tiny-copy", A, 2, draft=("small-copy", B)),
+        named("Tiny", A, 2, draft=("Small", B)),
+        named("tiny-copy", A, 3, draft=("Small", B)),
     )
 
     connection = open_database(tmp_path)
 
     query = "select count(distinct target), count(distinct address_stem) from identity"
     assert connection.execute(query).fetchone() == (1, 1)
-    drafts = connection.execute("select distinct draft_label from setting where draft is not null")
-    assert {label.rpartition(" ")[0] for (label,) in drafts.fetchall()} == {"Small"}
     names = connection.execute("select distinct target_name from submission").fetchall()
     assert names == [("Tiny",)]
 

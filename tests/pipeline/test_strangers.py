@@ -9,6 +9,7 @@ import pytest
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.data.database import open_database
+from pipeline.intake.authorship import Sending
 from pipeline.site.rows import read
 from schemas.submission import Origin, Submission
 from tests.nightly import few
@@ -21,6 +22,7 @@ from tests.pipeline.tables import (
     database,
     decide_on,
     entry,
+    entry_on,
     one,
     put,
     rows,
@@ -226,14 +228,31 @@ def test_one_account_cannot_redefine_the_model_of_a_name(
         assert {flag.severity for own in flags[3:] for flag in own} == {"serious"}
 
 
-def test_more_accounts_outvote_one() -> None:
-    honest = [with_layers(name, 32) for name in ("ada", "bob")]
+@pytest.mark.parametrize(
+    ("known", "honest", "strange"),
+    [
+        # Unknown against unknown, whatever their number.
+        ((), "caution", "caution"),
+        # One known account against two, and two known accounts against three.
+        (("ada",), None, "serious"),
+        (("ada", "bob"), None, "serious"),
+        # Known accounts disagree.
+        (("ada", "eve"), "caution", "caution"),
+    ],
+)
+@pytest.mark.parametrize("strangers", [1, 2, 3])
+def test_only_known_accounts_outvote_others(
+    known: tuple[str, ...], honest: str | None, strange: str, strangers: int
+) -> None:
+    ours = [with_layers(name, 32) for name in ("ada", "bob")[: max(1, len(known))]]
+    theirs = [with_layers(name, 31) for name in (EVE, "mal", "zed")[:strangers]]
+    if known == ("ada",) and strangers == 3:
+        honest = strange = "caution"  # type: ignore[assignment]  # one against three that agree
 
-    flags = list(flags_within(Corpus.of((*honest, with_layers(EVE, 31)))))
+    flags = [*flags_within(Corpus.of((*ours, *theirs), frozenset(known)))]
 
-    assert [[(flag.name, flag.severity) for flag in own] for own in flags] == [
-        [], [], [("another-model", "serious")],
-    ]  # fmt: skip
+    found = [next((flag.severity for flag in own), None) for own in flags]
+    assert found == [honest] * len(ours) + [strange] * len(theirs)
 
 
 def trash(contributor: str = EVE) -> Submission:
@@ -267,14 +286,19 @@ def test_a_list_of_drafts_renames_no_model_of_another(
     assert names == [("Sample-1B",), ("Sample-7B",)]
 
 
-def test_the_gate_refuses_another_name_for_known_weights(repository: Repository) -> None:
-    own = replace(trash("ada"), drafts=SMALL.drafts)
-    renamed = replace(SMALL, target=replace(SMALL.target, name="Better-7B"))
+def test_another_name_for_known_weights_is_a_question_and_no_refusal(
+    repository: Repository,
+) -> None:
+    asked = branch_questions(repository, SMALL, trash())
 
-    assert branch(repository, SMALL, trash()) == {"known-weights"}
-    assert branch(repository, SMALL, own) == set()
-    # The contributor who named it so corrects it.
-    assert "known-weights" not in branch(repository, SMALL, renamed)
+    assert asked == {f"$.drafts[{at}].name" for at in range(1, 8)}
+    assert branch_questions(repository, SMALL, replace(trash("ada"), drafts=SMALL.drafts)) == set()
+
+
+def branch_questions(repository: Repository, there: Submission, new: Submission) -> set[str]:
+    """The places of the questions about a new result, which the gate accepts."""
+    assert branch(repository, there, new) == set()
+    return {each.path for each in repository.judge().questions}
 
 
 @pytest.mark.parametrize(
@@ -295,6 +319,58 @@ def test_the_gate_refuses_an_import_of_an_existing_original_by_others(
     )  # fmt: skip
 
     assert ("known-original" in branch(repository, there, forged)) == is_refused
+
+
+# Imports from an original that the table of sources lists.
+
+
+LISTED = "cd" * 32
+IMPORTED = replace(
+    sample(seed=5, tasks=("code",), prompts_per_task=2, blocks=2), tier="imported",
+    origin=Origin(format="draftbench", sha256=LISTED, licence="MIT"), contributor=EVE,
+)  # fmt: skip
+SOURCES = f"""
+[[source]]
+id = "draftbench"
+use = "imported"
+title = "A bench"
+author = "Ada"
+url = "https://example.org"
+licence = "MIT"
+licence_url = "https://example.org/licence"
+attribution = "Ada"
+commit = "{"ab" * 20}"
+format = "draftbench"
+taken = ["All."]
+left_out = ["Nothing else."]
+
+[[source.files]]
+path = "a.json"
+sha256 = "{LISTED}"
+"""
+
+
+def test_only_maintainers_add_imports_from_a_listed_original(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "main")
+    (repository.path / "results" / "sources.toml").write_text(SOURCES, "utf-8")
+    repository.commit()
+
+    assert branch(repository, SMALL, IMPORTED) == {"listed-original"}
+    agreed = Sending(labels=frozenset({"on-behalf"}))
+    assert repository.judge(agreed).decision == "accepted"
+
+
+def test_an_import_is_unknown_once_one_from_its_original_is_withdrawn(tmp_path: Path) -> None:
+    (tmp_path / "sources.toml").write_text(SOURCES, "utf-8")
+    first = put(tmp_path, replace(SMALL, tier="imported", origin=IMPORTED.origin))
+    put(tmp_path, IMPORTED)
+    query = "select contributor, known from setup order by contributor"
+
+    assert rows(open_database(tmp_path), query) == [("ada", True), ("eve", True)]
+    (tmp_path / "lifecycle").mkdir()
+    ended = entry_on("any", "withdrawn").text
+    (tmp_path / "lifecycle" / first.name).write_text(ended, "utf-8")
+    assert rows(open_database(tmp_path), query) == [("ada", False), ("eve", False)]
 
 
 # Statements of pages about a place.
@@ -367,23 +443,35 @@ def test_names_that_nobody_can_see_are_refused(repository: Repository, name: str
     assert rules & {"characters", "names-visible"}
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        ("Sample\N{SUPERSCRIPT TWO}", "Sample2"),
-        ("Sample-\N{LATIN LETTER SMALL CAPITAL B}", "Sample-b"),
-        ("Sampl\N{LATIN SMALL LETTER DOTLESS I}", "Sampli"),
-        ("S\N{CYRILLIC SMALL LETTER A}mple", "Sample"),
-        ("Sample\N{FULLWIDTH DIGIT SEVEN}", "Sample7"),
-        ("Sample\N{MINUS SIGN}1\N{FRACTION SLASH}2", "Sample-1/2"),
-    ],
-    ids=ascii,
-)
-def test_two_names_that_look_alike_are_a_finding(
-    repository: Repository, ours: str, theirs: str
+# A letter of each kind that looks like another one: raised, small capital, dotless, Cyrillic, Lisu,
+# wide, a sign; no list of them would be complete.
+@pytest.mark.parametrize("letter", "\u00b2\u0299\u0131\u0430\ua4d0\uff17\u2212\u0501\u13b6\u24e9")
+def test_names_have_ascii_letters_unless_maintainers_agree(
+    repository: Repository, letter: str
 ) -> None:
-    there = replace(SMALL, target=replace(SMALL.target, name=theirs))
     new = sample(seed=8, tasks=("code",), prompts_per_task=2, blocks=2)
-    new = replace(new, target=replace(new.target, name=ours, sha256="ab" * 32))
+    new = replace(new, target=replace(new.target, name=f"Sample{letter}"))
 
-    assert "name-twin" in branch(repository, there, new)
+    assert "name-letters" in branch(repository, sample(seed=4), new)
+    assert repository.judge(Sending(labels=frozenset({"letters"}))).decision == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("known", "figures", "verdict"),
+    [
+        (("ada",), (0.9, 0.9), "helps"),
+        (("ada",), (0.9, 0.9, 1.8), "helps"),
+        (("ada",), (0.9, 0.9, 0.92), "uncertain"),
+        (("ada", "bob"), (0.9, 0.9, 0.92, 0.9), "helps"),
+    ],
+)
+def test_three_unknown_accounts_that_agree_take_the_sign_of_one_known_account(
+    known: tuple[str, ...], figures: tuple[float, ...], verdict: str
+) -> None:
+    ours = [faster(name) for name in known]
+    names = [f"new{at}" for at in range(len(figures))]
+    theirs = [faster(name, figure) for name, figure in zip(names, figures, strict=True)]
+
+    found = database(*ours, *theirs, new=tuple(names))
+
+    assert one(found, "select verdict, round(speedup, 2) from cell") == (verdict, 1.24)

@@ -6,10 +6,12 @@ from itertools import pairwise
 
 from schemas.submission import DeviceMemory
 
-_OFFLOADED = re.compile(r"offloaded (\d+)/(\d+) layers to GPU")
+_OFFLOADED = re.compile(r"offloaded (\d{1,9})/(\d{1,9}) layers to GPU")
 _BUFFER = re.compile(r"load_tensors:\s+(\S+) model buffer size")
 _LOADS = re.compile(r"load_tensors: loading model tensors")
-_SIZE = re.compile(r"(?<!\S)(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*([0-9.]+) MiB")
+_SIZE = re.compile(
+    r"(?<!\S)(\S+)\s+(?:model|KV|RS|compute|output) buffer size =\s*(\d{1,9}(?:\.\d{1,9})?) MiB"
+)
 
 
 def resident_layers(text: str) -> tuple[int | None, int | None]:

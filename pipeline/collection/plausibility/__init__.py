@@ -12,7 +12,7 @@ from estimates.flags import in_order
 from estimates.flags.observation import Observation, bounds, flag
 from estimates.model import Flag
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.arm_outputs import OutputAgreement, agreement
+from pipeline.collection.plausibility.arm_outputs import OutputAgreement, agreement, by_arm
 from pipeline.collection.plausibility.corpus import (
     ANONYMOUS,
     SHAPE,
@@ -25,7 +25,7 @@ from schemas.vocabulary.flags import Severity
 
 PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
-MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
+MOST_PEERS = 16  # the maximum number of accounts that one arm is compared with
 
 
 def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
@@ -46,9 +46,9 @@ def _raised(candidate: CorpusComparison) -> tuple[Flag, ...]:
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Another submission has the same times, to many digits, or the same series of time ratios.
+    """Another submission has the same times, to many digits, or the same ratios, or scatter.
 
-    The message names the submission that shares the most times or, without any, the most series.
+    The message names the submission that shares the most of the first of these.
     """
     own, entries = candidate.own, candidate.corpus.entries
     for kind, index in candidate.corpus.marks.items():
@@ -57,7 +57,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
             position, shared, total = max(copies, key=itemgetter(1))
             return Observation(
                 severity=_severity(candidate, position),
-                case=kind,
+                case=kind.partition(" ")[0],
                 counts=f"{shared} of {total}",
                 other=entries[position].name,
             )
@@ -154,10 +154,12 @@ def unlike_peers(candidate: CorpusComparison) -> Observation | None:
     own, corpus = candidate.own, candidate.corpus
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()
+    mine = by_arm(own.outputs)
     for run, place in own.runs():
         for account, (position, other) in islice(corpus.runs.get(run, {}).items(), MOST_PEERS):
-            there = corpus.entries[position]
-            found = agreement(own.outputs, place, there.outputs, other)
+            there, theirs = corpus.entries[position], corpus.outputs[position]
+            both = place in mine and other in theirs
+            found = agreement(mine[place], theirs[other]) if both else None
             if found is None or not candidate.is_apart(position) or not own.same_weights(there):
                 continue
             case = _unlike(found)

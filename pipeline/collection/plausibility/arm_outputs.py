@@ -55,26 +55,47 @@ def _rows(submission: Submission) -> Iterator[tuple[int, ...]]:
         yield place, zlib.crc32(prompt.encode()), *row
 
 
-def agreement(own: Outputs, place: int, others: Outputs, other: int) -> OutputAgreement | None:
+class ArmOutputs(NamedTuple):
+    """An arm's prompts in ascending order, with the answer, tokens and rounds of each."""
+
+    prompts: NDArray[np.uint32]
+    answers: NDArray[np.uint32]
+    counts: NDArray[np.float64]
+
+
+def by_arm(outputs: Outputs) -> dict[int, ArmOutputs]:
+    """The outputs of each arm, by the arm's position."""
+    rows = outputs.reshape(-1, _COLUMNS)
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    places, starts = np.unique(rows[:, 0], return_index=True)
+    parts = np.split(rows, starts[1:])
+    return {
+        int(place): ArmOutputs(part[:, 1], part[:, 2], part[:, 3:].astype(np.float64))
+        for place, part in zip(places, parts, strict=len(places) > 0)
+    }
+
+
+def agreement(own: ArmOutputs, other: ArmOutputs) -> OutputAgreement | None:
     """The agreement between two arms' outputs; `None` if they have no prompt in common."""
-    own, others = own.reshape(-1, _COLUMNS), others.reshape(-1, _COLUMNS)
-    mine, theirs = own[own[:, 0] == place], others[others[:, 0] == other]
-    _, here, there = np.intersect1d(mine[:, 1], theirs[:, 1], return_indices=True)
-    if not len(here):
+    if not np.array_equal(own.prompts, other.prompts):
+        _, here, there = np.intersect1d(own.prompts, other.prompts, return_indices=True)
+        own = ArmOutputs(own.prompts[here], own.answers[here], own.counts[here])
+        other = ArmOutputs(other.prompts[there], other.answers[there], other.counts[there])
+    if not len(own.prompts):
         return None
-    mine, theirs = mine[here], theirs[there]
-    same = mine[:, 2] == theirs[:, 2]
+    same = own.answers == other.answers
     return OutputAgreement(
-        len(here), int(same.sum()), _factor(mine[same], theirs[same]), _factor(mine, theirs)
+        len(same),
+        int(np.count_nonzero(same)),
+        _factor(same @ own.counts, same @ other.counts),
+        _factor(own.counts.sum(axis=0), other.counts.sum(axis=0)),
     )
 
 
-def _factor(mine: Outputs, theirs: Outputs) -> float:
+def _factor(mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
     """The factor (at least 1) by which two arms' tokens per round differ; 1 if unknown."""
-    tokens, rounds_, their_tokens, their_rounds = (
-        float(column.sum()) for rows in (mine, theirs) for column in (rows[:, 3], rows[:, 4])
-    )
+    (tokens, rounds_), (their_tokens, their_rounds) = mine.tolist(), theirs.tolist()
     if not (tokens and rounds_ and their_tokens and their_rounds):
         return 1.0
-    ratio = tokens / rounds_ / (their_tokens / their_rounds)
+    ratio = float(tokens / rounds_ / (their_tokens / their_rounds))
     return max(ratio, 1 / ratio)

@@ -7,8 +7,8 @@ from typing import Self, TypeAlias
 
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.arm_outputs import Outputs, outputs_of
-from pipeline.collection.plausibility.fingerprint import MarkIndex, Marks, marks_of
+from pipeline.collection.plausibility.arm_outputs import ArmOutputs, Outputs, by_arm, outputs_of
+from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
 from schemas.codec import content_digest
 from schemas.migrations import forms
 from schemas.submission import Submission
@@ -18,6 +18,7 @@ from schemas.vocabulary.flags import Severity
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
 ANONYMOUS = "anonymous"
+FEWEST = 3  # unknown accounts that agree have a voice beside a known one
 
 
 def account_of(contributor: str | None) -> str:
@@ -99,8 +100,8 @@ class Corpus:
         return cls(tuple(map(CorpusEntry.of, submissions)), known)
 
     @cached_property
-    def marks(self) -> dict[str, MarkIndex]:
-        return MarkIndex.of_kinds([each.marks for each in self.entries])
+    def marks(self) -> dict[str, Index]:
+        return indices([each.marks for each in self.entries])
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
@@ -113,12 +114,22 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """By arm key and account: the positions of the first entry with the arm, and of the arm."""
+        """By arm key and account: the positions of the first entry with the arm, and of the arm.
+
+        Known accounts come first.
+        """
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
                 found.setdefault(run, {}).setdefault(each.account, (position, place))
-        return found
+        return {run: dict(sorted(a.items(), key=self._is_unknown)) for run, a in found.items()}
+
+    def _is_unknown(self, account: tuple[str, object]) -> bool:
+        return account[0] not in self.known
+
+    @cached_property
+    def outputs(self) -> list[dict[int, ArmOutputs]]:
+        return [by_arm(each.outputs) for each in self.entries]
 
     @cached_property
     def speeds(self) -> dict[peers.Place, dict[str, float]]:
@@ -164,21 +175,24 @@ class CorpusComparison:
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
     ) -> tuple[Severity, int] | None:
-        """The severity of being outvoted, and the position of the first disagreeing submission.
+        """The severity of other accounts' disagreement, and the position of the first of them.
 
-        `None` if this submission is not outvoted. If any of the accounts is known to maintainers,
-        only known accounts vote. A new submission has no vote against existing submissions. In a
-        build, a tie gives both sides a caution, because the build cannot decide who is right.
+        `None` if nobody disagrees whose voice counts. Disagreement is serious if more known
+        accounts disagree than agree. Both sides get a caution if as many known accounts disagree as
+        agree, if no account is known, or if one known account is against `FEWEST` unknown ones. A
+        new submission has no voice.
         """
-        own, is_new = self.own.account, self.position is None
-        agreeing = alike if is_new else alike | {own}
+        own = self.own.account
+        agreeing = alike if self.position is None else alike | {own}
         against = differing.keys() - agreeing - (set() if own == ANONYMOUS else {own})
-        voices = self.corpus.known & (agreeing | against | {own}) or agreeing | against
-        first = min((differing[each] for each in against & voices), default=None)
-        more = len(against & voices) - len(agreeing & voices)
-        if first is None or more < 0 or (more == 0 and is_new):
+        known, known_against = self.corpus.known & agreeing, self.corpus.known & against
+        first = min((differing[each] for each in known_against or against), default=None)
+        sides = len(known_against), len(known)
+        unknown = {1: agreeing | {own}, -1: against}.get(sides[0] - sides[1], set())
+        contested = min(sides) == 0 and len(unknown - self.corpus.known - {ANONYMOUS}) >= FEWEST
+        if first is None or (sides[0] < sides[1] and not contested):
             return None
-        return "serious" if more else "caution", first
+        return "serious" if sides[0] > sides[1] and not contested else "caution", first
 
     def is_apart(self, position: int) -> bool:
         """Whether the entry is a different submission, and neither supersedes the other."""

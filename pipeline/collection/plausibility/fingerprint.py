@@ -3,7 +3,7 @@
 import itertools
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Self, TypeAlias
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimates.flags.observation import bounds
+from pipeline.collection.plausibility import scatter
+from pipeline.collection.plausibility.scatter import ScatterIndex, scatter_of
 from schemas.submission import Trial
 
 # Times with fewer digits coincide by chance; a time without its prompt needs more digits.
@@ -23,11 +25,13 @@ _RATIO_STEP = 1e-5
 _FOLLOWED = 20
 _COPIED = bounds("copied-times")
 KINDS = ("times", "ratios")
-Marks: TypeAlias = dict[str, NDArray[np.uint32]]  # sorted digests, for each of the `KINDS`
+# Sorted digests for each of the `KINDS`, and the patterns of `scatter`.
+Marks: TypeAlias = dict[str, NDArray[np.uint32]]
+Index: TypeAlias = "MarkIndex | ScatterIndex"
 
 
-def marks_of(trials: Iterable[Trial]) -> Marks:
-    """The marks of a submission's trials: digests of its times and of its runs of time ratios.
+def marks_of(trials: Sequence[Trial]) -> Marks:
+    """The marks of a submission's trials: its times, its runs of time ratios, its scatter.
 
     The same trials have the same marks.
     """
@@ -37,7 +41,14 @@ def marks_of(trials: Iterable[Trial]) -> Marks:
         if (ms := each.decode_ms) and (count := digits(ms)) >= DIGITS
     ]
     times = (f"{ms!r}" if n >= DIGITS_ALONE else f"{each.prompt} {ms!r}" for each, ms, n in exact)
-    return {"times": _digests(times), "ratios": _digests(_ratio_marks(exact))}
+    digests = {"times": _digests(times), "ratios": _digests(_ratio_marks(exact))}
+    return digests | scatter_of(trials)
+
+
+def indices(marks: Sequence[Marks]) -> dict[str, Index]:
+    """The index of the marks of several submissions, for each kind of mark."""
+    exact: dict[str, Index] = {k: MarkIndex.of([each[k] for each in marks]) for k in KINDS}
+    return exact | {k: ScatterIndex.of([each[k] for each in marks]) for k in scatter.KINDS}
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
@@ -76,12 +87,7 @@ class MarkIndex:
     totals: tuple[int, ...]
 
     @classmethod
-    def of_kinds(cls, marks: Sequence[Marks]) -> dict[str, Self]:
-        """The index of the marks of several submissions, for each kind of mark."""
-        return {kind: cls._of([each[kind] for each in marks]) for kind in KINDS}
-
-    @classmethod
-    def _of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
+    def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
         digests = np.concatenate([np.empty(0, np.uint32), *marks])
         totals = tuple(map(len, marks))
         owners = np.repeat(np.arange(len(marks)), totals)

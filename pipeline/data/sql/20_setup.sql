@@ -1,7 +1,13 @@
 -- One row is the setup of one submission: its device, rig, target and settings, under display
 -- names. `vram_gib` is the total memory of the GPUs in use. `known`: maintainers have looked
--- at the submission's sender, or at the source of the import.
+-- at the submission's sender, or at the source of the import, of which nothing is withdrawn.
 create table setup as
+with withdrawn as (
+  select origin_sha256
+  from submission
+  join standing using (submission)
+  where standing in ('withdrawn', 'quarantined') and origin_sha256 is not null
+)
 select
   submission,
   tier,
@@ -11,7 +17,11 @@ select
   profile,
   contributor,
   coalesce(entry.document.status = 'known' and lower(contributor) <> 'anonymous', false)
-    or coalesce(origin_sha256 in (select unnest(file_digests) from source), false)
+    or coalesce(
+      origin_sha256 in (select unnest(file_digests) from source)
+        and origin_sha256 not in (select origin_sha256 from withdrawn),
+      false
+    )
     as known,
   voter,
   machine,

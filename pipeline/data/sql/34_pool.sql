@@ -3,17 +3,18 @@
 -- `round_cost` is `tokens_per_round` over the speedup, so that the printed figures agree.
 -- Only evidence that `decides` affects verdicts and figures; counts are over all evidence.
 -- `confirmed`: at least two contributors whom maintainers know have the sign, so that
--- nobody confirms alone. `backing` is 0 if maintainers know a voter, 1 for several unknown
--- voters, 2 for one unknown account. `slower_request`: for more than half of the voters,
--- whole requests are clearly slower, as measured or as stated. A pool of one file claims
--- nothing that the file does not claim. A cell differs by build if its engine builds differ
--- by more than contributors do: the range of the builds' medians is more than twice the
--- spread times the root of their number. In addition, two known voters must have run each
--- build, or more than half of the voters must see the difference in their own files. A
--- known voter counts in this only with several builds. `interval_kind`: one-contributor =
--- one vote, with its own interval widened by the spread between contributors; t = t
--- interval on log means (2 to 7 votes), in a cell with the spread between contributors over
--- all cells; order = order statistics of the median (8 or more votes); null = no interval.
+-- nobody confirms alone. A cell of one known voter is uncertain if three unknown accounts agree
+-- on a higher, or on a lower, figure than its interval. `backing` is 0 if maintainers know a
+-- voter, 1 for several unknown voters, 2 for one unknown account. `slower_request`: for more
+-- than half of the voters, whole requests are clearly slower, as measured or as stated. A pool
+-- of one file claims nothing that the file does not claim. A cell differs by build if its
+-- engine builds differ by more than contributors do: the range of the builds' medians is more
+-- than twice the spread times the root of their number. In addition, two known voters must have
+-- run each build, or more than half of the voters must see the difference in their own files. A
+-- known voter counts in this only with several builds. `interval_kind`: one-contributor = one
+-- vote, with its own interval widened by the spread between contributors; t = t interval on log
+-- means (2 to 7 votes), in a cell with the spread between contributors over all cells; order =
+-- order statistics of the median (8 or more votes); null = no interval.
 create table pool as
 with voted as (
   select
@@ -127,6 +128,24 @@ verdicts as (
     *, verdict_of(interval_low, interval_high, stated_request_low, stated_request_high) as shown
   from ranges
 ),
+unheard as (
+  select pool, account_of(contributor) as account, median(speedup) as speedup
+  from pool_member
+  where not decides and contributor is not null and has_verdict(verdict)
+  group by all
+),
+contested as (
+  select pool
+  from unheard
+  join ranges using (pool)
+  join voted using (pool)
+  where known_votes = 1
+  group by pool
+  having greatest(
+    count(*) filter (unheard.speedup > interval_high),
+    count(*) filter (unheard.speedup < interval_low)
+  ) >= 3
+),
 judged as (
   select
     counted.pool,
@@ -141,6 +160,7 @@ judged as (
     case
       when never_drafted then 'never-drafted'
       when voted.speedup is null then if(too_few, 'too-few-prompts', 'failed')
+      when contested.pool is not null then 'uncertain'
       when with_verdict = 0 and uncertain then 'uncertain'
       when with_verdict = 0 and too_few then 'too-few-prompts'
       when with_verdict = 0 then 'never-drafted'
@@ -155,7 +175,10 @@ judged as (
     coalesce(voted.known_votes, 0) as known_votes,
     case when known_votes > 0 then 0 when votes > 1 then 1 else 2 end as backing,
     coalesce(slower_request, false) as slower_request,
-    counted.* exclude (pool, never_drafted, too_few, with_verdict, member_verdict, uncertain),
+    if(contested.pool is not null, 'contested', doubt) as doubt,
+    counted.* exclude (
+      pool, never_drafted, too_few, with_verdict, member_verdict, uncertain, doubt
+    ),
     voted.baseline_tps,
     voted.baseline_tps * voted.speedup as tps,
     voted.tokens_per_round,
@@ -167,6 +190,7 @@ judged as (
   left join voted using (pool)
   left join facts using (pool)
   left join verdicts as own using (pool)
+  left join contested using (pool)
 )
 select
   *,
