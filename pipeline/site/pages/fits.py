@@ -22,7 +22,7 @@ from answers.rounds import DraftSource
 from answers.shapes import shapes
 from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
-from pipeline.site.pages.template_environment import render, vocabulary_file
+from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import grouped
 
 PATH = "assets/fits.json"
@@ -68,7 +68,6 @@ def fits(
         lines=orjson.loads(site.cache.get_or_make("fits", lambda: orjson.dumps(lines()))),
         own_errors=tuple(learned_file.own_errors(errors)),
         learned_path=learned_file.PATH,
-        vocabulary=vocabulary_file().path,
     )
 
 

@@ -16,10 +16,8 @@ const once = (url) => {
   if (!loaded.has(url)) loaded.set(url, read(url));
   return loaded.get(url);
 };
-export const load = async ({ answers, vocabulary, names, root }) => {
-  const [index, words, table] = await Promise.all(
-    [`${answers}index.json`, vocabulary, names].map(once),
-  );
+export const load = async ({ answers, names, root }) => {
+  const [index, table] = await Promise.all([`${answers}index.json`, names].map(once));
   const machines = index.machines.map(([label, memory, kind, bandwidth, shared, free], number) => ({
     ...{ label, memory, kind, bandwidth, shared, free, number, address: null },
   }));
@@ -27,7 +25,6 @@ export const load = async ({ answers, vocabulary, names, root }) => {
     ...index,
     named: index.words,
     machines,
-    words,
     names: table,
     folder: answers,
     root,
@@ -100,12 +97,12 @@ const instead = ({ found, named }) =>
     .join("; ");
 
 // The words of each slot of the card; a part without words is not drawn.
-const slots = (data, question, answer) => {
+const slots = (question, answer) => {
   const { found, named, task } = question;
   const { fits, baseline_tps: before, tps: after, speedup, low, high } = answer;
   const drawn = fits !== "no" && speedup !== null;
-  const wished = data.words.tasks[task];
-  const note = wished ? `; over all tasks, not ${wished.label} alone` : "";
+  const wished = document.querySelector(`option[value="${CSS.escape(task)}"]`)?.textContent;
+  const note = wished && task !== "all" ? `; over all tasks, not ${wished} alone` : "";
   return {
     ...answer,
     asked: machineName(found.machine),
@@ -121,7 +118,7 @@ const slots = (data, question, answer) => {
 
 const answered = (data, question, answer) => {
   const card = document.querySelector("#dm-answer").content.firstElementChild.cloneNode(true);
-  const words = slots(data, question, answer);
+  const words = slots(question, answer);
   card.className += ` ${answer.look}`;
   for (const part of card.querySelectorAll("[data-part]"))
     if (!words[part.dataset.part]) part.remove();
