@@ -15,7 +15,7 @@ from answers.machines import Computer
 from answers.model import Memory, ModelFacts, Setting
 from answers.model_names import quantisation_of
 from answers.names import ModelRef, read_model
-from answers.placement import LoadPlan, fit
+from answers.placement import LoadPlan, placed_whole
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -105,8 +105,7 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
     one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
     if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
         return target, ""
-    load = _nameless(computer.load(target.facts, Setting()))
-    largest = largest_quantisation(load, usual)
+    largest = largest_quantisation(computer.load(target.facts, Setting()), usual)
     chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
     found = preset_for(preset.key, chosen)
     why = "the largest usual one that fits whole" if largest else "no usual one fits whole"
@@ -130,7 +129,6 @@ def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
 
 
-@lru_cache(maxsize=1 << 14)
 def largest_quantisation(
     load: LoadPlan, usual: tuple[str, ...] = QUANTISATIONS, *, certain: bool = False
 ) -> str | None:
@@ -138,14 +136,19 @@ def largest_quantisation(
 
     Without `certain`, it may fit only if other programs are closed.
     """
+    return _largest(_nameless(load), usual, certain=certain)
+
+
+@lru_cache(maxsize=1 << 14)
+def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | None:
     listed = preset_for(load.target.name)
     own = listed is not None and listed.quantisation == _ONLY
     for name in (_ONLY,) if own else usual:
         preset = preset_for(load.target.name, name)
         model = model_of(preset) if preset else None
         if model is not None:
-            found = fit(replace(load, target=model.facts))
-            if found.fits_whole and (found.sure if certain else found.chance >= _WORTH_TRYING):
+            found = placed_whole(replace(load, target=model.facts))
+            if found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING):
                 return name
     return None
 

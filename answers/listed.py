@@ -77,7 +77,7 @@ def question_by_name(
     target, notes = as_asked(ref, target, computer)
     known = learned().rates if rates is None else rates
     computer = with_rates(computer, known, target.facts)
-    return question_about(ref, target, computer, pairs=pairs, notes=notes)
+    return with_ways(question_about(ref, target, computer, pairs=pairs, notes=notes))
 
 
 def as_asked(
@@ -103,20 +103,7 @@ def question_about(
     pairs: Mapping[str, Sequence[PairFigure]] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Question:
-    """The question about this model on a computer whose bandwidths are known."""
-    asked = without_ways(ref, target, computer, pairs=pairs, notes=notes)
-    return replace(asked, ways=_ways(target, figures_of(asked)))
-
-
-def without_ways(
-    ref: ModelRef,
-    target: PlannedModel,
-    computer: Computer,
-    *,
-    pairs: Mapping[str, Sequence[PairFigure]] | None = None,
-    notes: tuple[str, ...] = (),
-) -> Question:
-    """The question about this model, without the ways to draft for it."""
+    """The question about a model on a computer of known bandwidths, without ways to draft."""
     known = by_model() if pairs is None else pairs
     return Question(
         name=ref.written,
@@ -129,6 +116,11 @@ def without_ways(
         quantisation=target.preset.quantisation if target.preset else ref.quantisation,
         notes=notes,
     )
+
+
+def with_ways(asked: Question) -> Question:
+    """The question with all ways to draft for its model."""
+    return replace(asked, ways=_ways(asked.target, figures_of(asked)))
 
 
 @lru_cache(maxsize=256)

@@ -206,7 +206,7 @@ def fit(case: LoadPlan, *, certain: bool = False) -> Projection:
     `certain`, nothing else counts, as in the engine's `--fit`. For a mixture, the experts of the
     first layers move to the host before any whole layer does, because a token reads few of them.
     """
-    share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
+    share = _share(case)
     whole = case.target.placed_layers if case.devices else 0
     experts = len(case.target.all_layers) if case.target.mixture else 0
     drafts = _draft(case, len(share))
@@ -227,6 +227,16 @@ def fit(case: LoadPlan, *, certain: bool = False) -> Projection:
         if best.sure_on_devices:
             return best
     return at(_most(whole, lambda n: at(n, experts).sure_on_devices), experts)
+
+
+def placed_whole(case: LoadPlan) -> Projection:
+    """The plan with the whole target on the devices, whether it fits or not."""
+    layers = case.target.placed_layers if case.devices else 0
+    return project(case, LayerPlacement(layers=layers, share=_share(case)))
+
+
+def _share(case: LoadPlan) -> tuple[float, ...]:
+    return tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
 
 
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:

@@ -11,7 +11,7 @@ from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
 from answers.curves import Curve
 from answers.engines import ENGINES, engine_named
-from answers.listed import as_asked, without_ways
+from answers.listed import as_asked, question_about
 from answers.machines import Computer
 from answers.model import Setting
 from answers.names import Named, NamedMachine, read, read_model
@@ -66,7 +66,7 @@ def question_of(
         notes += assumed
     machine = with_results(here, speed.results, target)
     asked = replace(
-        without_ways(ref, target, machine, notes=notes),
+        question_about(ref, target, machine, notes=notes),
         setting=_setting(load, said),
         alone=(models.draft or "").lower() == "none",
         task=models.task or said.task,

@@ -12,7 +12,6 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
-from typing import cast
 
 import duckdb
 import msgspec
@@ -219,9 +218,7 @@ def _file(
     rows = []
     if target is not None:  # the shape of a reported model may be unknown
         model = ModelRows(ref, target, pairs, orjson.loads(cache.get(kept_rows) or b"{}"))
-        for each, row in chain.from_iterable(map(model.rows, machines)):
-            *figures, last = row
-            words = cast("list[str | None]", last)
+        for each, (figures, words) in chain.from_iterable(map(model.rows, machines)):
             numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
             rows.append([each.number, each.ram_gib, *figures, *numbers])
         cache.put(kept_rows, orjson.dumps(model.used))

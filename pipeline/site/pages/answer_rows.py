@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from dataclasses import replace as with_fields
 from hashlib import sha256
 from operator import attrgetter
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from answers.answer_json import evidence_of
 from answers.choices import Placements, PlannedModel
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
-from answers.listed import ListedMachine, as_asked, question_about
+from answers.listed import ListedMachine, as_asked, question_about, with_ways
 from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
 from answers.model import ModelFacts, Setting
 from answers.names import ModelRef
@@ -35,6 +36,8 @@ COLUMNS = (
     *WORDS,
 )
 _EXTENT = COLUMNS.index("fits") - COLUMNS.index("verdict")
+# The values of a row from "verdict" on, and those of `WORDS`.
+Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None]]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -87,18 +90,18 @@ class ModelRows:
     ref: ModelRef
     target: PlannedModel
     pairs: Mapping[str, Sequence[PairFigure]]
-    known: dict[str, Sequence[Json]]
-    used: dict[str, Sequence[Json]] = field(default_factory=dict)
+    known: dict[str, Row]
+    used: dict[str, Row] = field(default_factory=dict)
     placed: dict[tuple[object, ...], Placements] = field(default_factory=dict)
 
-    def rows(self, machine: Machine) -> Iterator[tuple[Machine, Sequence[Json]]]:
+    def rows(self, machine: Machine) -> Iterator[tuple[Machine, Row]]:
         """The machine's row, and rows for other sizes of main memory that decide what fits.
 
         They are in the order of main memory. A row holds up to the next one, and the first also
         for less memory.
         """
         usual, others = self.row(machine), machine.others
-        extent = usual[_EXTENT]
+        extent = usual[0][_EXTENT]
         if extent == "partly" or (extent != "no" and not machine.computer.devices):
             less = (each for each in others if each.ram_gib < machine.ram_gib)
             yield from ((each, self.row(each)) for each in less if not self.fits(each))
@@ -107,18 +110,19 @@ class ModelRows:
             if each.ram_gib > machine.ram_gib:
                 row = self.row(each)
                 yield each, row
-                if row[_EXTENT] != "no":
+                if row[0][_EXTENT] != "no":
                     return
 
-    def row(self, machine: Machine) -> Sequence[Json]:
-        """The values of a machine's row, from "verdict" on; the words are one list at the end."""
+    def row(self, machine: Machine) -> Row:
+        """A machine's row, from an earlier build if nothing that it depends on has changed."""
         target, notes = as_asked(self.ref, self.target, machine.computer)
         own, computer = machine.with_rates_for(target.facts)
         if own not in self.known:
             pairs = self.pairs
             question = question_about(self.ref, target, computer, pairs=pairs, notes=notes)
             placed = self._placements(target, computer)
-            self.known[own] = [*_row(answer(question, placed=placed))]
+            found = answer(with_ways(question), placed=placed)
+            self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))]
         self.used[own] = self.known[own]
         return self.known[own]
 
@@ -134,8 +138,8 @@ class ModelRows:
         return self.placed.setdefault(key, Placements(computer.load(target.facts, Setting())))
 
 
-def _row(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` from "verdict" on, those of `WORDS` as one list at the end."""
+def _figures(found: Answer) -> Iterator[Json]:
+    """Yield the values of `COLUMNS` from "verdict" on, without those of `WORDS`."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict
@@ -154,7 +158,6 @@ def _row(found: Answer) -> Iterator[Json]:
     yield found.asked.found.extent
     yield found.context_max
     yield [*map(evidence_of, found.figures)]
-    yield [*_WORDS_OF(words_of(found))]
 
 
 def _short(value: float | None) -> float | None:
