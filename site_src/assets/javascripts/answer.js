@@ -99,6 +99,18 @@ const instead = ({ found, named }) =>
     .filter(Boolean)
     .join("; ");
 
+// The parts of the question that the files of answers do not vary.
+const unused = ({ typed }, { quantisation }) => {
+  const bits = typed.model?.quantisation;
+  const parts = [
+    bits && bits !== quantisation ? bits : null,
+    typed.engine && typed.engine !== "llama.cpp" ? typed.engine : null,
+    typed.context_tokens ? `${typed.context_tokens} tokens` : null,
+  ].filter(Boolean);
+  const here = `${quantisation ? `${quantisation}, ` : ""}llama.cpp and 4096 tokens`;
+  return parts.length ? `answered for ${here}; the terminal answers for ${parts.join(", ")}` : "";
+};
+
 // The words of each slot of the card; a part without words is not drawn.
 const slots = (data, question, answer) => {
   const { found, named, task } = question;
@@ -109,7 +121,7 @@ const slots = (data, question, answer) => {
   return {
     ...answer,
     asked: machineName(found.machine),
-    instead: instead(question),
+    instead: [instead(question), unused(question, answer)].filter(Boolean).join("; "),
     before: fits === "no" ? null : rate(before),
     after: drawn ? rate(after) : null,
     speedup: drawn ? times(speedup) : null,

@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,3 +53,16 @@ def test_a_plan_reads_each_name_once(question: tuple[str, ...], calls: Counter[s
     assert calls["read_model"] == models
     assert calls["read_machine"] == 1
     assert calls["card_key"] == calls["preset_named"] == 0
+
+
+def test_one_function_turns_a_label_into_the_name_in_the_evidence() -> None:
+    packages = ("answers", "harness", "pipeline", "estimates")
+    files = [file for package in packages for file in Path(package).rglob("*.py")]
+
+    both = {
+        str(file)
+        for file in files
+        if all(f"{word}(" in file.read_text("utf-8") for word in ("card_key", "normalised"))
+    }
+
+    assert both == {"answers/machines.py", "answers/names.py"}
