@@ -18,7 +18,7 @@ LEVEL = 0.9  # the share of figures that intervals hold, by people
 DRAWN = 8.0  # people of a kind, against all kinds, in the reach of its intervals
 
 
-class Evidence:
+class KnownFigures:
     """The figures of each model and kind of method, by place, relative to what is usual."""
 
     def __init__(self, rows: Iterable[Seen], known: Typical) -> None:
@@ -41,9 +41,9 @@ class Evidence:
 def predictions(known: Sequence[Seen], asked: Iterable[Seen]) -> Iterator[tuple[Seen, Scored]]:
     """Predict rows from known rows; the `reach` is one standard deviation."""
     typical = typical_of(known)
-    evidence = Evidence(known, typical)
+    figures = KnownFigures(known, typical)
     for row in asked:
-        pulled = evidence.pull(row)
+        pulled = figures.pull(row)
         middle = typical.log_speedup(row.case) + pulled.shift
         yield (
             row,

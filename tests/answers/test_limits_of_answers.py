@@ -171,3 +171,17 @@ def test_two_cards_with_a_70b_model_get_no_drafts_from_the_text() -> None:
     found = of("llama-3.3-70b", "RTX 3090", "RTX 3090")
 
     assert found.best.speculation is None or found.best.speculation.source != "text"
+
+
+def test_a_27b_model_on_cards_of_16_gb_gains_as_people_report() -> None:
+    larger = of("qwen3.8-27b:Q3_K_M", "RTX 5080")
+    tried = of("qwen3.8-27b:IQ4_XS", "RTX 5060 Ti 16 GB")
+
+    assert larger.judged is not None
+    assert larger.judged.gain is not None
+    assert larger.alone.found.extent in ("yes", "barely")
+    assert 1.5 <= larger.judged.gain.estimate <= 2.2
+    # One person published 25.9 and 50.0 tokens/s.
+    assert tried.judged is not None
+    assert tried.alone.tps.estimate == pytest.approx(26, rel=0.1)
+    assert tried.judged.tps.estimate == pytest.approx(54, rel=0.2)

@@ -1,19 +1,17 @@
-"""Compare designs of the estimate on whole sources left out: `python -m bench.predictions.designs`.
+"""Compare designs of the estimate on sources left out: `python -m bench.predictions.candidates`.
 
 Each design learns from nine tenths of the sources in `results/` and predicts the figures of the
-rest. `docs/design/0054-one-estimate.md` has the table, and the reason for the design that ships.
+rest. `docs/design/0054-one-estimate.md` has the table, with designs whose code is gone.
 """
 
 import hashlib
 import math
 import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
@@ -25,12 +23,8 @@ from pipeline.data.database import open_database
 
 FOLDS, SEEDS = 10, (1, 2)
 Predict: TypeAlias = Callable[[Seen], float]
-Array: TypeAlias = npt.NDArray[np.float64]
 Learn: TypeAlias = Callable[[Sequence[Seen]], Predict]
-Keys: TypeAlias = Mapping[str, tuple[Callable[[Seen], object], float]]
 _REACH = math.log(2.1)  # the half-width that is tried with every design
-# The prior deviations of a person, of a row, and between sources, in the designs with effects.
-_PERSON, _NOISE, _HALF_LIFE_YEARS, _NOW = 0.15, 0.25, 1.0, 2026.9
 _DEPTHS = (1, 2, 4, 8)
 
 
@@ -51,26 +45,6 @@ def place(row: Seen) -> tuple[object, ...]:
 
 def depth_range(row: Seen) -> int:
     return sum(row.depth > end for end in _DEPTHS)
-
-
-# The sketch's nine effects, and the four that do as well: key, and prior standard deviation.
-NINE: Keys = {
-    "method": (lambda row: shape(row)[0], 0.40),
-    "class": (shape, 0.25),
-    "kind of card": (kind, 0.075),
-    "model": (lambda row: (row.model, shape(row)[0]), 0.10),
-    "place": (lambda row: (place(row)[:2], row.model, shape(row)[0]), 0.075),
-    "depth and kind": (lambda row: (depth_range(row), *kind(row)[::2]), 0.05),
-    "depth": (lambda row: (depth_range(row), shape(row)[0]), 0.075),
-    "task": (lambda row: (row.task, shape(row)[0]), 0.075),
-    "engine": (lambda row: (engine_kind(row.case.engine), shape(row)[0]), 0.075),
-}
-FOUR: Keys = {
-    "class": (shape, 0.40),
-    "kind of card": (kind, 0.10),
-    "model": NINE["model"],
-    "depth": NINE["depth"],
-}
 
 
 def constant(rows: Sequence[Seen]) -> Predict:
@@ -147,72 +121,22 @@ def with_evidence(base: Learn, model: float, local: float, person: float) -> Lea
     return learn
 
 
-def effects(keys: Keys, *, levelled: bool) -> Learn:
-    """A ridge over these effects and people; with `levelled`, each class is corrected inside.
-
-    Errors follow Student's t distribution. The correction is the median over people of what a class
-    was under-predicted on whole sources left out, which follows in closed form from the fit.
-    """
-
-    def learn(rows: Sequence[Seen]) -> Predict:
-        names = [[key(row) for row in rows] for key, _ in keys.values()]
-        truth = np.array([row.truth for row in rows])
-        kernel = 1.0 + sum(
-            deviation**2 * _same(own)
-            for own, (_, deviation) in zip(names, keys.values(), strict=True)
-        )
-        kernel += _PERSON**2 * _same([row.person for row in rows])
-        solved, inverse = _robust(kernel, truth, rows)
-        up = _class_levels(rows, solved, inverse) if levelled else {}
-        sums: list[dict[object, float]] = [defaultdict(float) for _ in keys]
-        for own, table, (_, deviation) in zip(names, sums, keys.values(), strict=True):
-            for name, value in zip(own, solved, strict=True):
-                table[name] += deviation**2 * value
-
-        def predict(row: Seen) -> float:
-            total = float(solved.sum()) + up.get(shape(row), 0.0)
-            return total + sum(
-                table.get(key(row), 0.0)
-                for table, (key, _) in zip(sums, keys.values(), strict=True)
-            )
-
-        return predict
-
-    return learn
-
-
-def blend(*parts: Learn) -> Learn:
-    """The geometric mean of designs."""
-
-    def learn(rows: Sequence[Seen]) -> Predict:
-        each = [part(rows) for part in parts]
-        return lambda row: statistics.fmean(predict(row) for predict in each)
-
-    return learn
-
-
-KINDS = levels((shape, 1.0), (kind, 3.0))
+STEPS = (shape, 1.0), (kind, 3.0)
+KINDS = levels(*STEPS)
 DESIGNS: Mapping[str, Learn] = {
     "a constant": constant,
     "median by class": median_by(shape, least=0.0),
     "median by class and kind of card (3 voices)": median_by(kind, shape, least=3.0),
-    "nine shrunken effects, as in the sketch": effects(NINE, levelled=True),
-    "nine, without the level of each class": effects(NINE, levelled=False),
-    "four effects: class, kind of card, model, depth": effects(FOUR, levelled=True),
-    "half four effects, half the median by class": blend(
-        effects(FOUR, levelled=True), median_by(shape, least=0.0)
-    ),
     "medians drawn together: class, kind of card": KINDS,
     "the same, with evidence (ships)": with_evidence(KINDS, 0.1, 0.15, 0.2),
-    "the same, and depth": with_evidence(
-        levels((shape, 1.0), (kind, 3.0), (NINE["depth"][0], 8.0)), 0.1, 0.15, 0.2
-    ),
-    "the same, and engine": with_evidence(
-        levels((shape, 1.0), (kind, 3.0), (NINE["engine"][0], 8.0)), 0.1, 0.15, 0.2
-    ),
-    "the same, and task": with_evidence(
-        levels((shape, 1.0), (kind, 3.0), (NINE["task"][0], 8.0)), 0.1, 0.15, 0.2
-    ),
+    **{
+        f"the same, and {name}": with_evidence(levels(*STEPS, (key, 8.0)), 0.1, 0.15, 0.2)
+        for name, key in (
+            ("depth", lambda row: (depth_range(row), shape(row)[0])),
+            ("engine", lambda row: (engine_kind(row.case.engine), shape(row)[0])),
+            ("task", lambda row: (row.task, shape(row)[0])),
+        )
+    },
     "evidence half as free": with_evidence(KINDS, 0.05, 0.075, 0.2),
     "evidence twice as free": with_evidence(KINDS, 0.2, 0.3, 0.2),
 }
@@ -257,57 +181,6 @@ def fold_of(source: str, seed: int = 1) -> int:
 
 def _truths(rows: Sequence[Seen]) -> list[tuple[Seen, float]]:
     return [(row, row.truth) for row in rows]
-
-
-def _same(names: Sequence[object]) -> Array:
-    numbers: dict[object, int] = {}
-    at = np.array([numbers.setdefault(name, len(numbers)) for name in names])
-    return np.asarray(at[:, None] == at[None, :], dtype=np.float64)
-
-
-def _robust(
-    kernel: Array,
-    truth: Array,
-    rows: Sequence[Seen],
-) -> tuple[
-    Array,
-    Array,
-]:
-    """Solve for the weights of the rows; errors are Student's t with four degrees of freedom."""
-    count = Counter(row.person for row in rows)
-    crowd = np.array([count[row.person] ** -0.7 * 0.5 ** _age(row) for row in rows])
-    noise = _NOISE**2 / (crowd / crowd.mean())
-    spread = np.ones(len(rows))
-    for _ in range(6):
-        solved = np.linalg.solve(kernel + np.diag(noise * spread), truth)
-        spread = (4 + (noise * spread * solved) ** 2 / _NOISE**2) / 5
-    return solved, np.linalg.inv(kernel + np.diag(noise * spread))
-
-
-def _age(row: Seen) -> float:
-    year, month = row.day[:4], row.day[5:7]
-    made = float(year) + (float(month) - 1) / 12 if month else _NOW - 0.5
-    return min(max(_NOW - made, 0.0), 5.0) / _HALF_LIFE_YEARS
-
-
-def _class_levels(
-    rows: Sequence[Seen],
-    solved: Array,
-    inverse: Array,
-) -> Mapping[tuple[str, str], float]:
-    sources = defaultdict(list)
-    for at, row in enumerate(rows):
-        sources[row.source].append(at)
-    under = defaultdict(list)
-    for at in sources.values():
-        left = np.linalg.solve(inverse[np.ix_(at, at)], solved[at])
-        for row, value in zip((rows[i] for i in at), left, strict=True):
-            under[shape(row)].append((row.person, float(value)))
-    found = {}
-    for name, values in under.items():
-        middles = each_person(values, statistics.median)
-        found[name] = statistics.median(middles) * len(middles) / (len(middles) + 5)
-    return found
 
 
 if __name__ == "__main__":
