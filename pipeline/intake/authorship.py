@@ -147,7 +147,7 @@ def _odd_letters(submission: Submission) -> Iterator[Finding]:
 
 
 def _private_data(submission: Submission) -> Iterator[Finding]:
-    """Findings on texts that look private: a published file stays in the history for ever."""
+    """Findings on texts that look private: a published file stays in the history forever."""
     for place, text in texts(submission):
         if (kind := personal(text, place)) is not None:
             message = (

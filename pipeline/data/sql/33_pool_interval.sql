@@ -1,14 +1,14 @@
 -- One row is the 95 % interval of one measure of one pool: contributors are clusters, in which
 -- their machines and files are nested. A cell has too few votes to estimate the spread between
 -- contributors. The spread is therefore estimated from all other cells of the same tier with
--- several votes (of known contributors alone, if there are any). The prior is 6 % (2.5 % for
--- machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
--- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells have a weight of at most
--- 20, so that a cell with an unusual spread shows it. With 8 votes or more, the bounds of the
--- median's interval are interpolated between values of the ordered sample (Hettmansperger and
--- Sheather 1986, Statistics & Probability Letters 4, 75-79). `contributor_spread` is the expected
--- spread between independent contributors in this measure. Everything is computed on logarithms;
--- `python -m bench.cells` measures the coverage.
+-- several votes of known contributors, because unknown accounts could widen it. The prior is 6
+-- % (2.5 % for machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled
+-- inverse chi-square distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells
+-- have a weight of at most 20, so that a cell with an unusual spread shows it. With 8 votes or
+-- more, the bounds of the median's interval are interpolated between values of the ordered
+-- sample (Hettmansperger and Sheather 1986, Statistics & Probability Letters 4, 75-79).
+-- `contributor_spread` is the expected spread between independent contributors in this measure.
+-- Everything is computed on logarithms; `python -m bench.cells` measures the coverage.
 create table pool_interval as
 with voted as (
   select
@@ -41,10 +41,8 @@ pooled as (
 ),
 several as (
   select pool, measure, tier, votes - 1 as freedom, (variance - noise) * (votes - 1) as squares
-  from (
-    select *, bool_or(known) over (partition by tier, measure) as known_anywhere from pooled
-  )
-  where votes > 1 and known = known_anywhere
+  from pooled
+  where votes > 1 and known
 ),
 tiers as (
   select tier, measure, fsum(squares) as squares, sum(freedom)::bigint as freedom
