@@ -13,8 +13,9 @@ from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.engines import implied_engine
 from answers.evidence import PairFigure, by_model
+from answers.kin import rig_of
 from answers.learned import learned
-from answers.machines import Computer, MachineWords
+from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import ModelRef, card_label, read_model
@@ -140,15 +141,26 @@ def model_label(key: str) -> str:
     return re.sub(r"gpt oss (.*)", lambda found: f"gpt-oss-{found[1].lower()}", text)
 
 
-def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
-    """Cards by size and number, generic cards by memory, then listed and given `processors`."""
-    for key in sorted(devices().names):
-        yield from _cards(key)
+def listed_machines(pairs: Iterable[PairFigure]) -> Iterator[ListedMachine]:
+    """Cards by size and number, generic cards by memory, processors, and other devices of `pairs`.
+
+    Every device of the map has a listed machine, unless a card of it is unknown.
+    """
+    one_of_each = {pair.device: pair for pair in pairs}
+    processors = sorted({each.card for each in one_of_each.values() if each.on_cpu})
+    cards = [machine for key in sorted(devices().names) for machine in _cards(key)]
+    yield from cards
+    known = frozenset(devices().names)
+    rigs = {rig_of(described_computer(each.words)) for each in cards}
+    for _, pair in sorted(one_of_each.items()):
+        is_known = known.issuperset(pair.card.split(" + ")) and not pair.on_cpu
+        if is_known and not any(rig.has(pair) for rig in rigs):
+            yield ListedMachine(name=pair.name, words=MachineWords(gpus=(pair.name,)), gib=pair.gib)
     for gib in MEMORY_CLASSES_GIB:
         words = MachineWords(vram=float(gib))
         yield ListedMachine(name=f"{gib} GB card", words=words, gib=gib, kind="memory")
     ram = float(_LISTED["processor_ram_gib"])
-    for text in (*PROCESSORS, *sorted(processors)):
+    for text in (*PROCESSORS, *processors):
         words = MachineWords(gpus=("none",), cpu=text, ram=ram)
         yield ListedMachine(name=text, words=words, kind="cpu")
 

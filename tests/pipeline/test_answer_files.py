@@ -75,7 +75,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 WORDS: dict[str, MachineWords] = {
     each.name: each.words
-    for each in listed_machines({pair.card for pair in pairs() if pair.on_cpu})
+    for each in listed_machines(pairs())
 }
 
 

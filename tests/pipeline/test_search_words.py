@@ -35,7 +35,7 @@ def data() -> dict[str, Any]:
     """The names in the index of answers, as `answer.js` loads them."""
     known = pairs()
     people = Counter(each.model for each in known)
-    machines = listed_machines({each.card for each in known if each.on_cpu})
+    machines = listed_machines(known)
     return {
         "names": msgspec.to_builtins(names_table()),
         "machines": [{"label": x.name, "memory": x.gib, "kind": x.kind} for x in machines],

@@ -137,8 +137,7 @@ def answer_files(
     `addresses` maps a model's key to the address of its page.
     """
     by_model = grouped(pairs, attrgetter("model"))
-    measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
-    asked = tuple(listed_machines(measured))
+    asked = tuple(listed_machines(chain(*by_model.values())))
     models = listed_models(by_model)
     computers = tuple(machines_of(asked, rates))
     index = _document(
