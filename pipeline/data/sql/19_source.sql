@@ -44,6 +44,7 @@ printed as (
     null as reason,
     [] as file_digests
   from published_document
+  where document.checked_by is not null
 )
 select * replace (
   list_filter(taken, lambda each: each is not null) as taken,

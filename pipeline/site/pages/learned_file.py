@@ -42,11 +42,16 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
         facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
         if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * MIB_PER_GIB:
             continue  # a part of the model was in main memory
-        device = card_key(row.device_label) or normalised(without_size(row.device_label))
+        device = device_key(row.device_label)
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
             found.append(_short(rate))
     return tuple(found)
+
+
+def device_key(label: str) -> str:
+    """The name of a device's rates: its card's name in `devices.json`, else its plain label."""
+    return card_key(label) or normalised(without_size(label))
 
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
