@@ -48,7 +48,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup demo test test-nightly lowest check check-web tidy site cold links builds learned \
   picture predictions serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
   bench-scale bench-tune format help-texts recording release-check release live-check zensical \
-  weights synthetic lock advisories gate comment form send-form chromium clean
+  weights synthetic lock advisories gate difference comment form send-form checked chromium clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -210,6 +210,9 @@ advisories: ## Look for published advisories about the locked packages (needs th
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
 	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
 
+difference: setup ## Build the tables with and without accepted files: make difference FOLDER=build/gate
+	@$(RUN) -m pipeline difference "$$FOLDER" $(DIFFERENCE_ARGS)
+
 comment: $(VENV)/.installed-gate ## Write the gate's reply under its pull request (needs gh)
 	@$(RUN) -m pipeline.intake comment --verdict "$$VERDICT"
 
@@ -218,6 +221,9 @@ form: $(VENV)/.installed-gate ## Judge the result in an issue form: make form GI
 
 send-form: $(VENV)/.installed-gate ## Answer the form and open its pull request (needs gh)
 	@$(RUN) -m pipeline.intake send-form --folder build/form
+
+checked: $(VENV)/.installed-gate ## Record a ticked box in a form's pull request (needs gh)
+	@$(RUN) -m pipeline.intake checked
 
 lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (needs uv)
 	@command -v $(UV) >/dev/null || { echo 'uv is missing. Install it: $(PYTHON) -m pip install uv'; exit 3; }

@@ -1,7 +1,7 @@
 """List the models and machines that have pages, and build questions from their names alone."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 

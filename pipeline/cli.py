@@ -9,6 +9,7 @@ import typer
 from pipeline.collection.discover import named, require_writable
 from pipeline.collection.validation import findings_of
 from pipeline.errors import MissingFileError, PipelineError, ending
+from pipeline.intake import comment, reply
 from pipeline.intake.cli import gate_command
 from pipeline.site.addresses import site_address
 from schemas.codec import encode
@@ -64,6 +65,28 @@ def validate_command(
     if not findings:
         typer.echo(f"{say.count(len(sources), 'file')} accepted", err=True)
     raise typer.Exit(1 if findings else 0)
+
+
+@app.command("difference")
+def difference_command(
+    folder: Annotated[Path, typer.Argument(help="Folder with the verdict.json of a check.")],
+    *,
+    clone: Annotated[Path, typer.Option(help="Clone that contains both revisions.")] = Path(),
+    of_form: Annotated[
+        bool, typer.Option(help="Reply to an issue form; a refusal has exit code 0, too.")
+    ] = False,
+) -> None:
+    """Build the site's tables with and without the accepted files. Exit code 1: refused."""
+    with ending():
+        from pipeline.difference import with_difference  # noqa: PLC0415 - as in `build`
+
+        path = folder / reply.VERDICT
+        before = reply.from_file(path)
+        path.unlink()  # a build that does not end must leave no acceptance
+        answer = with_difference(clone, before)
+        comment.write(answer, folder, of_form=of_form)
+    typer.echo(comment.body(answer, of_form=of_form))
+    raise typer.Exit(1 if answer.decision == "rejected" and not of_form else 0)
 
 
 @app.command("build")

@@ -176,9 +176,9 @@ def odd_names(submission: Submission) -> Iterator[tuple[str, str]]:
             yield path, text
 
 
-def found(text: str) -> str | None:
+def found(text: str, path: str = ROOT) -> str | None:
     """The kind of secret or personal data in a text; `None` if the text may be public."""
-    return secret(text) or personal(text)
+    return secret(text) or personal(text, path)
 
 
 def _plain_text(text: str) -> str:

@@ -32,9 +32,9 @@ ALLOWED = {
         *("harness.commands", "harness.run.command", "harness.run.run_command"),
         *(f"harness.{feature}.command" for feature in FEATURES),
         *("harness.compare.reference", "harness.tune.tune_request", "harness.run.month"),
-        *("pipeline.cli", "pipeline.intake.cli", "pipeline.intake.form"),
+        *("pipeline.cli", "pipeline.intake.cli", "pipeline.intake.form", "pipeline.intake.tick"),
     ),
-    "duckdb": ("pipeline.data", "pipeline.site"),
+    "duckdb": ("pipeline.data", "pipeline.difference", "pipeline.site"),
     "altair": ("pipeline.site.charts",),
     "vl_convert": (
         "pipeline.site.charts",

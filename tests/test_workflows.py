@@ -34,6 +34,7 @@ RIGHTS = {
     ("release", "index"): {"id-token": "write"},
     ("submission", "gate"): {"contents": "read"},
     ("comment", "comment"): {"contents": "read", "actions": "read", "pull-requests": "write"},
+    ("checked", "record"): {"contents": "write", "statuses": "write"},
     ("form", "check"): {"contents": "read"},
     ("form", "send"): {
         "contents": "write",

@@ -19,10 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from answers.model_names import model_key
 from pipeline.collection.discover import Source
 from pipeline.collection.validation import findings_of
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, published
+from pipeline.intake.figures import keys
 from schemas.posted import UnreadableTextError
 
 Json: TypeAlias = dict[str, Any]
@@ -49,7 +49,8 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
     except UnreadableTextError as error:
         sys.stderr.write(f"{given.file} {error}\n")
         return 1
-    documents, problems = _checked(rows, given.today or datetime.now(UTC).date().isoformat())
+    by = {"checked_by": given.checked_by} if given.checked_by else {}
+    documents, problems = _checked(rows, given.today or datetime.now(UTC).date().isoformat(), by)
     files = [_merged([*each.values()]) for each in documents.values()]
     problems += _doubles(documents, folder)
     if problems := problems or [words for each in files for words in _problems(each)]:
@@ -73,14 +74,16 @@ def _read(path: Path) -> dict[str, object]:
     return {f"row {number}: ": row for number, row in enumerate(rows, start=1)}
 
 
-def _checked(rows: Mapping[str, object], day: str) -> tuple[dict[str, dict[str, Json]], list[str]]:
+def _checked(
+    rows: Mapping[str, object], day: str, by: Mapping[str, str]
+) -> tuple[dict[str, dict[str, Json]], list[str]]:
     """Each row's document, by its address and the row's words; and what is wrong with the rows."""
     found: dict[str, dict[str, Json]] = defaultdict(dict)
     problems = []
     for place, row in rows.items():
         try:
             answers = _answers(row)
-            document = json.loads(published(answers, day)[1])
+            document = json.loads(published(answers, day, **by)[1])
         except UnreadableTextError as error:
             problems.append(f"{place}{_by_field(error) if place else error}")
             continue
@@ -124,30 +127,13 @@ def _doubles(documents: Mapping[str, Mapping[str, Json]], folder: Path) -> Itera
     seen = {
         key: path.name
         for path in sorted(folder.glob("*.json"))
-        for key in _keys(json.loads(path.read_bytes()))
+        for key in keys(json.loads(path.read_bytes()))
     }
     for place, document in (each for group in documents.values() for each in group.items()):
-        for key in _keys(document):
+        for key in {*keys(document)}:
             if key in seen:
                 yield f"{place}{seen[key]} already has this figure"
             seen[key] = place.removesuffix(": ")
-
-
-def _keys(document: Json) -> Iterator[str]:
-    """A text for each figure that is equal for reports of the same measurement."""
-    gpus = {rig["id"]: rig.get("gpu") for rig in document["rigs"]}
-    rates = {
-        row["id"]: {each["quantity"]: float(each["value"]) for each in row["figures"]}
-        for row in document["rows"]
-    }
-    for row in document["rows"]:
-        if row["kind"] == "speculation":
-            own, base = rates[row["id"]], rates.get(row.get("baseline_row"), {})
-            figures = [base.get("decode_tps"), own.get("decode_tps"), own.get("speedup")]
-            who = None if base else row.get("contributor")  # others may find the same ratio
-            fields = [row.get(name) for name in ("method", "n_max", "task")]
-            fields += [model_key(row["target"]["name"]), row.get("settings", {}).get("concurrency")]
-            yield json.dumps([gpus.get(row.get("rig")), who, *fields, *figures])
 
 
 def _merged(documents: Sequence[Json]) -> Json:
@@ -195,6 +181,11 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--file", type=Path, metavar="ROWS.json", help="A JSON list of figures.")
     for name, question in QUESTIONS.items():
         add.add_argument(f"--{name}", help=question)
+    add.add_argument(
+        "--checked-by",
+        metavar="ACCOUNT",
+        help="The maintainer who opened the addresses (default: the figures are unchecked).",
+    )
     add.add_argument("--today", help="Day of the transcription (default: today).")
     return parser
 

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -10,6 +10,7 @@ import orjson
 
 from estimates.identity import canonical_name
 from pipeline.collection.discover import Source
+from pipeline.collection.published import published_findings
 from schemas import contract, strict
 from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
 from schemas.finding import ROOT, Finding, bounded, in_file, shown
@@ -18,7 +19,6 @@ from schemas.submission import Submission
 from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA, schema_findings
 
 Found: TypeAlias = tuple[Finding, ...]
-Row: TypeAlias = Mapping[str, Any]  # of a published document, as its schema defines it
 
 # A GitHub user name in lower case; old user names may have double hyphens or a final hyphen. Names
 # of results end with day and digest.
@@ -28,7 +28,6 @@ _CONTRIBUTOR_ENTRY = re.compile(
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
 # The schema of each document that is not a result, and the field that names its file.
 _OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
-ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the printed rates
 DUPLICATE = "duplicate"  # the rule about files with the same content
 
 
@@ -114,16 +113,7 @@ def checked(source: Source, data: bytes | None = None) -> Checked:
             return (found,)
         data = found
     if source.kind != "submission":
-        schema, stem = _OTHERS[source.kind]
-        findings = contract.document_findings(data, schema, file=file)
-        if not FILE_NAME.fullmatch(source.path.name):
-            named = f"the file is named {shown(source.path.name)}"
-            message = f"{named}, expected lower-case <{stem}>.json; rename it"
-            findings = (*findings, _finding(source, "canonical-name", message))
-        findings = findings or _status_findings(source, data)
-        if source.kind == "published" and not findings:
-            findings = in_file(bounded(published_findings(orjson.loads(data))), file)
-        return findings or AcceptedText(source=source, text=data.decode())
+        return _document_findings(source, data) or AcceptedText(source=source, text=data.decode())
     submission = contract.read(data, file=file)
     if not isinstance(submission, Submission):
         return submission
@@ -134,53 +124,24 @@ def checked(source: Source, data: bytes | None = None) -> Checked:
     return _corpus_findings(accepted, data, canonical) or accepted
 
 
-def published_findings(document: Row) -> Iterator[Finding]:
-    """All faults in a document that already matches its schema."""
-    rigs = {rig["id"] for rig in document["rigs"]}
-    rows = {row["id"]: row for row in document["rows"]}
-    if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):
-        yield Finding(
-            path="$",
-            message="two rows or two rigs have the same id; give each a different id",
-            rule="published-id",
-        )
-    for number, row in enumerate(document["rows"]):
-        path = f"$.rows[{number}]"
-        if row.get("rig", None) not in {None, *rigs}:
-            message = f"there is no rig {row['rig']!a}; name a rig from this file"
-            yield Finding(path=f"{path}.rig", message=message, rule="published-rig")
-        if row["kind"] == "speculation":
-            yield from _of_pair(path, row, rows.get(row.get("baseline_row")))
-
-
-def _of_pair(path: str, row: Row, base: Row | None) -> Iterator[Finding]:
-    own = _values(row)
-    if base is None and ("baseline_row" in row or "speedup" not in own):
-        message = (
-            "the row has neither a baseline row nor a speedup; add the rate without "
-            "speculation or the speedup"
-        )
-        yield Finding(path=path, message=message, rule="published-baseline")
-    if base is None:
-        return
-    if any(base.get(name) != row.get(name) for name in ("rig", "target")):
-        message = (
-            "the baseline has a different rig or target; name a row with the same rig and target"
-        )
-        yield Finding(path=f"{path}.baseline_row", message=message, rule="published-baseline")
-    before = _values(base).get("decode_tps")
-    if before and {"decode_tps", "speedup"} <= own.keys() and "note" not in row:
-        ratio = own["decode_tps"] / before
-        if abs(own["speedup"] / ratio - 1) > ROUNDING:
-            message = (
-                f"the speedup is {own['speedup']:g}, but the rates give {ratio:.3g}; correct the "
-                "wrong figure, or leave it out"
-            )
-            yield Finding(path=f"{path}.figures", message=message, rule="published-ratio")
-
-
-def _values(row: Row) -> dict[str, float]:
-    return {figure["quantity"]: figure["value"] for figure in row["figures"]}
+def _document_findings(source: Source, data: bytes) -> Found:
+    """All faults of a published document or a lifecycle entry."""
+    file = str(source.path)
+    schema, stem = _OTHERS[source.kind]
+    findings = contract.document_findings(data, schema, file=file)
+    if not FILE_NAME.fullmatch(source.path.name):
+        named = f"the file is named {shown(source.path.name)}"
+        message = f"{named}, expected lower-case <{stem}>.json; rename it"
+        findings = (*findings, _finding(source, "canonical-name", message))
+    findings = findings or _status_findings(source, data)
+    if source.kind == "lifecycle" or findings:
+        return findings
+    document = orjson.loads(data)
+    findings = in_file(bounded(published_findings(document)), file)
+    if document["source"]["id"] == source.path.stem:
+        return findings
+    message = f"the source's id must be {shown(source.path.stem)}, as the file's name"
+    return (*findings, _finding(source, "canonical-name", message, "$.source.id"))
 
 
 def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:

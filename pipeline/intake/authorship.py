@@ -37,13 +37,15 @@ class Sending:
     """The circumstances of a pull request: the sender, the labels, and the current time.
 
     `None` means unknown, for example before a pull request exists; checks that depend on an unknown
-    value are skipped. `of_form` means that our own workflow created the branch from an issue form.
+    value are skipped. `of_form` means that our own workflow created the branch from an issue form;
+    `checker` is the maintainer whose tick our workflow committed to that branch.
     """
 
     author: str | None = None
     labels: frozenset[str] = frozenset()
     now: datetime | None = None
     of_form: bool = False
+    checker: str | None = None
 
     @property
     def contributor(self) -> str | None:
@@ -68,17 +70,18 @@ def sending(
     base, head = git.commit(repository, base), git.commit(repository, head)
     is_ours = bool(own := given.get("REPOSITORY")) and given.get("HEAD_REPOSITORY") == own
     of_form = is_ours and author == ROBOT
-    contributor = author
+    contributor, checker = author, None
     if of_form:
         added = [each.path for each in git.changes(repository, base, head) if each.status == "A"]
         names = git.authors(repository, head, added[:MAX_RESULTS])
         contributor = (next(iter(names)) if len(names) == 1 else "") or author
+        checker = git.changed_later(repository, head, added[:MAX_RESULTS])
     labels = consent(
         given.get("LABELS") or "[]",
         given.get("LABEL", "") if given.get("ACTION") == "labeled" else "",
         head,
     )
-    return Sending(author=contributor or None, labels=labels, of_form=of_form)
+    return Sending(author=contributor or None, labels=labels, of_form=of_form, checker=checker)
 
 
 def consent(labels: str, event_label: str, head: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, form, gate, host, neighbours, paths, reply
+from pipeline.intake import comment, form, gate, host, neighbours, paths, reply, tick
 from pipeline.intake.authorship import sending
 
 
@@ -131,3 +131,4 @@ app.command("gate")(gate_command)
 app.command("comment")(comment_command)
 app.command("form")(form.form_command)
 app.command("send-form")(form.send_command)
+app.command("checked")(tick.checked_command)

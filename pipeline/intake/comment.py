@@ -12,7 +12,7 @@ from estimates.model import Interval
 from estimates.reasons import answer_length
 from pipeline.intake import reply
 from pipeline.intake.expectation import ArmExpectation
-from pipeline.intake.reply import Position, Reply, Result, has_serious_flags
+from pipeline.intake.reply import Effect, Position, Reply, Result, has_serious_flags
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import Finding, shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
@@ -31,6 +31,11 @@ _HEAD = (
 )
 _BY_BRANCH = "Fix the problems below and push to the same branch; this comment will be updated."
 _BY_FORM = "Fix the problems below and edit the form; another reply will follow."
+UNCHECKED = (
+    "For maintainers: open the address, compare the figures, and tick the box in the description "
+    "of this pull request. Until then the figures are only listed as unchecked, and move nothing. "
+    "Once checked:"
+)
 _TICKS = re.compile(r"`+")
 _FLAGGED = "Well-formed, but with serious flags"
 _TITLES = {
@@ -63,6 +68,8 @@ def body(answer: Reply, *, of_form: bool = False) -> str:
         parts.append(
             f"{more} more result files are not shown here; the site will show all of them."
         )
+    if answer.effect is not None:
+        parts += _effect(answer.effect)
     if answer.decision == "accepted":
         parts += [_where(answer), _MERGING]
     if answer.decision == "accepted" and answer.is_new and answer.author is not None:
@@ -118,6 +125,31 @@ def _where(answer: Reply) -> str:
         f"The next build of the site shows the {'result' if len(pages) == 1 else 'results'} at "
         f"{shown_pages}, and the contributor's row on the page *Contribute*."
     )
+
+
+def _effect(made: Effect) -> Iterator[str]:
+    """The published figures, and the figures and predictions that they or results move."""
+    yield "### What it changes"
+    if made.claims:
+        yield "\n".join(
+            f"- {code(each.what)}: {_printed(each.speedup, 'crashed')}, by "
+            f"{code(each.person or 'the source')}{f' at <{each.address}>' if each.address else ''}"
+            for each in made.claims
+        )
+    if not made.is_checked:
+        yield UNCHECKED
+    moves = [*(made.figures or ()), *(made.predictions or ())]
+    predicted = {each.what for each in made.predictions or ()}
+    lines = [
+        f"- {'prediction for ' if each.what in predicted else ''}{code(each.what)}: "
+        f"{_printed(each.before)} \N{RIGHTWARDS ARROW} {_printed(each.after)}"
+        for each in moves
+    ]
+    yield "\n".join([*lines, "- nothing else moves" if lines else "- nothing moves"])
+
+
+def _printed(speedup: float | None, absent: str = "none") -> str:
+    return absent if speedup is None else say.times(speedup)
 
 
 def _findings(title: str, found: Sequence[Finding], count: int) -> Iterator[str]:

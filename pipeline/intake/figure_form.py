@@ -19,6 +19,7 @@ Given: TypeAlias = Mapping[str, Any]  # answers as text, or the numbers in these
 QUESTIONS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 REQUIRED = ("url", "who", "date", "card", "model", "method")
 NUMBERS = ("depth", "before", "after", "speedup", "streams", "temperature")
+CRASHED = "crashed"  # the answer, in place of a rate, that a run with speculation crashed
 _HEADING = re.compile(r"^### (.+?)[ \t]*$", re.MULTILINE)
 _CARD = re.compile(r"(?:(\d{1,2})\s*[x×]\s*)?(.+?)(?:(?<!\s)\s++(\d{1,3})\s*GB)?")  # noqa: RUF001 - as people write it
 _SHARED = re.compile(r"Apple|GB10|\b(?:780|880|890)M\b|80[56]0S|Arc 1[34]0V|Jetson")
@@ -33,24 +34,33 @@ def answers_of(body: str) -> dict[str, str]:
     return {name: text for name, text in found.items() if text not in {"", "_No response_", "None"}}
 
 
-def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
-    """The name and content of a file with one figure. Raises `UnreadableTextError`."""
+def published(answers: Mapping[str, str], day: str, **by: str) -> tuple[str, bytes]:
+    """The name and content of a file with one figure. Raises `UnreadableTextError`.
+
+    `by` has the accounts `reported_by` and `checked_by`, if any.
+    """
     for name in REQUIRED:
         if not answers.get(name):
             raise _wrong(name, "is empty; this field is required")
         if name in {"card", "model"} and _GUESS.search(answers[name]):
             raise _wrong(name, f"is a guess ({answers[name]}); guesses are not accepted")
-    numbers = {name: _number(name, answers[name]) for name in NUMBERS if name in answers}
-    if not ("speedup" in numbers or {"before", "after"} <= numbers.keys()):
+    crashed = answers.get("after", "").lower() == CRASHED
+    stated = {name: text for name, text in answers.items() if not (crashed and name == "after")}
+    numbers = {name: _number(name, stated[name]) for name in NUMBERS if name in stated}
+    if not (crashed or "speedup" in numbers or {"before", "after"} <= numbers.keys()):
         missing = "after" if "before" in numbers else "before"
         raise _wrong(missing, "is missing; state both rates, or the speedup")
     rigs, rows = [_rig(answers["card"])], _rows(answers, numbers)
     digest = sha256(json.dumps([rigs, rows], sort_keys=True).encode()).hexdigest()[:8]
     title = answers["url"].removeprefix("https://")[:160]
     name = "-".join([*re.findall(r"[a-z0-9]+", title[:48].lower()), digest])
-    document = {"format": "draftmap-published", "version": 1, "licence": "CC-BY-4.0"} | {
+    document: dict[str, Any] = {
+        "format": "draftmap-published",
+        "version": 1,
+        "licence": "CC-BY-4.0",
         "source": {"id": name, "title": title, **_of(answers, url="url", author="who")},
         "transcribed_on": day,
+        **by,
         "rigs": rigs,
         "rows": rows,
     }
@@ -73,7 +83,8 @@ def _rows(answers: Mapping[str, str], numbers: Given) -> list[dict[str, Any]]:
     engine = _of(answers, name="engine", version="version", backend="backend")
     settings = _of(numbers, temperature="temperature", concurrency="streams")
     settings |= _of(answers, offload="offload")
-    both = {"before", "after"} <= numbers.keys()
+    crashed = answers.get("after", "").lower() == CRASHED
+    both = "before" in numbers and (crashed or "after" in numbers)
 
     def row(name: str, kind: str, method: Given, figures: Mapping[str, str]) -> dict[str, Any]:
         doubted = kind == "speculation" and "doubt" in answers
@@ -90,6 +101,7 @@ def _rows(answers: Mapping[str, str], numbers: Given) -> list[dict[str, Any]]:
             **_of(answers, task="task"),
             **({"settings": settings} if settings else {}),
             **({"baseline_row": "baseline"} if both and kind == "speculation" else {}),
+            **({"outcome": CRASHED} if crashed and kind == "speculation" else {}),
             "figures": [
                 {"quantity": quantity, "value": numbers[each], "as_printed": answers[each]}
                 for quantity, each in figures.items()

@@ -31,6 +31,7 @@ from schemas.posted import UnreadableTextError, from_text
 from schemas.strict import MAX_BYTES
 
 MARKER = "<!-- draftmap: form -->"
+BOX = "I opened the address, and the page states this figure, its card, its model and its author."
 RESULT = "result.json"
 UNNAMED = f"{FOLDER}/{RESULT}"
 SAME = "an existing result already has the same content; there is nothing left to do"
@@ -130,7 +131,8 @@ def propose(
     try:
         if is_figure:
             answers = figure_form.answers_of(form.body or "")
-            name, data = figure_form.published(answers, form.updated_at[:10])
+            day, by = form.updated_at[:10], form.user.login
+            name, data = figure_form.published(answers, day, reported_by=by)
         else:
             data = posted(form.body or "")
             read = contract.read(data, file=UNNAMED, now=sent.now)
@@ -239,6 +241,8 @@ def _send(filled: IssueForm, folder: Path, repository: str, branch: str, clone: 
     host.push(clone, repository, sha, filled.branch)
     title = f"Result from the form #{filled.number}"
     body = f"Sent by @{filled.user.login} through the form. Closes #{filled.number}."
+    if FIGURE in filled.labels:
+        body += f"\n\n- [ ] {BOX}\n"
     number = host.open_pull_request(repository, filled.branch, branch, title, body)
     host.set_status(repository, sha, f"Checked for the form #{filled.number}")
     host.put_comment(repository, number, None, comment.body(answer))

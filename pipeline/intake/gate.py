@@ -1,5 +1,6 @@
 """Decide whether a pull request may add its results, from git objects, never from a checkout."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -8,6 +9,7 @@ from typing import Literal
 
 from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
+from pipeline.collection.published import Row
 from pipeline.collection.validation import Found, checked, combined, sources_document
 from pipeline.intake import git, paths
 from pipeline.intake.authorship import (
@@ -19,6 +21,7 @@ from pipeline.intake.authorship import (
     twin_findings,
 )
 from pipeline.intake.conflicts import NAMED_OTHERWISE, base_findings, is_new, original_findings
+from pipeline.intake.figures import figure_findings
 from pipeline.intake.paths import FOLDER
 from pipeline.intake.reference_validator import Judged, compared
 from schemas.finding import Finding
@@ -61,9 +64,9 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         read = _examined(repository, base, changes, sent)
     elif sent.of_form:
         results, found = changes, tuple(paths.posted_findings(changes))
-        read = _Contents(findings=found) if found else _contents(repository, changes, "published")
+        read = _Contents(findings=found) if found else _figures(repository, base, changes, sent)
     elif paths.CURATION in sent.labels:
-        read = _curated(repository, head, changes)
+        read = _curated(repository, base, head, changes, sent)
     else:
         read = _Contents(findings=paths.curated_findings(changes))
     questions = tuple(each for each in read.findings if each.rule == NAMED_OTHERWISE)
@@ -87,11 +90,12 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 class _Contents:
     """The result of checking the contents of files.
 
-    `submissions` are the valid ones, by path; `findings` are about invalid files; the reference
-    validator had no time to check `late` files.
+    `submissions` and `published` documents are the valid ones, by path; `findings` are about
+    invalid files; the reference validator had no time to check `late` files.
     """
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
+    published: Mapping[str, Row] = field(default_factory=dict)
     findings: Found = ()
     late: tuple[str, ...] = ()
 
@@ -149,12 +153,24 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
     refused = {each.file for each in disagreements}
     return _Contents(
         submissions={path: each for path, each in submissions.items() if path not in refused},
+        published={str(each.source.path): json.loads(each.text) for each in validated.published},
         findings=(*wrong, *disagreements),
         late=late,
     )
 
 
-def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> _Contents:
+def _figures(
+    repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
+) -> _Contents:
+    """Findings on changed published documents, by themselves and with those on the base."""
+    read = _contents(repository, changes, "published")
+    found = figure_findings(repository, base, read.published, sent)
+    return replace(read, findings=(*read.findings, *found))
+
+
+def _curated(
+    repository: Path, base: str, head: str, changes: Sequence[git.Change], sent: Sending
+) -> _Contents:
     """Findings on a maintainer's changes to lifecycle entries, published documents and sources."""
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
@@ -169,7 +185,10 @@ def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> _Con
         found += document if isinstance(document, tuple) else ()
     for folder, kind in paths.CURATED.items():
         added = [each for each in sound if each.path.startswith(f"{folder}/")]
-        read = _contents(repository, added, kind)
+        if kind == "published":
+            read = _figures(repository, base, added, sent)
+        else:
+            read = _contents(repository, added, kind)
         found += read.findings
         late += read.late
         if kind == "lifecycle":

@@ -6,8 +6,10 @@ program runs. A failure of git is a `GitError`, never an empty answer.
 
 import os
 import subprocess
+import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -18,6 +20,7 @@ from schemas.finding import shown
 
 _TIMEOUT_S = 60
 _BLOBS_AT_ONCE = 64  # blobs of at most half a MiB each
+_PLAIN_LOG = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature")
 _REGULAR_FILE = "100644"
 _SETTINGS = {
     "core.attributesFile": os.devnull,
@@ -183,15 +186,30 @@ def commit_file(  # noqa: PLR0913 - what a commit is made of
     return made.decode().strip()
 
 
+def export(repository: Path, revision: str, folder: str, into: Path) -> None:
+    """Write the files below a folder at a trusted revision into a folder on the disk."""
+    data = _run(repository, "archive", "--format=tar", revision, folder)
+    with tarfile.open(fileobj=BytesIO(data)) as archive:
+        archive.extractall(into, filter="data")
+
+
 def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[str]:
     """The names of the authors whose commits added these paths, not of those who merged them."""
     options = ("--diff-filter=A", "--no-renames", "--max-count=1", "--format=%an")
-    safe = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature")
     names = (
-        _text(repository, "log", *options, *safe, revision, "--", f":(top,literal){path}")
+        _text(repository, "log", *options, *_PLAIN_LOG, revision, "--", f":(top,literal){path}")
         for path in paths
     )
     return frozenset(name.strip() for name in names)
+
+
+def changed_later(repository: Path, revision: str, paths: Iterable[str]) -> str | None:
+    """The author of the newest commit that changed one of these paths after it was added."""
+    options = ("--diff-filter=M", "--no-renames", "--max-count=1", "--format=%an")
+    listed = [f":(top,literal){path}" for path in paths]
+    if not listed:
+        return None
+    return _text(repository, "log", *options, *_PLAIN_LOG, revision, "--", *listed).strip() or None
 
 
 def _object(line: str) -> tuple[str, int]:

@@ -64,12 +64,21 @@ def issue_text(repository: str, number: int) -> str:
     return str(_ask("GET", f"repos/{repository}/issues/{number}")["body"] or "")
 
 
-def push(clone: Path, repository: str, sha: str, branch: str) -> None:
-    """Push a commit to a new branch. Raises `_HostError` if the branch exists."""
+def may_write(repository: str, account: str) -> bool:
+    """Whether an account may push to the repository."""
+    found = _ask("GET", f"repos/{repository}/collaborators/{account}/permission")
+    return found["permission"] in {"admin", "write"}
+
+
+def push(clone: Path, repository: str, sha: str, branch: str, *, before: str = "") -> None:
+    """Push a commit to a branch that is at `before`, by default to a new branch.
+
+    Raises `_HostError` if the branch is elsewhere.
+    """
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
     git = ("git", "-C", str(clone), "-c", helper)
-    made, if_new = f"{sha}:refs/heads/{branch}", f"--force-with-lease={branch}:"
+    made, if_new = f"{sha}:refs/heads/{branch}", f"--force-with-lease={branch}:{before}"
     _run([*git, "push", "--quiet", address, made, if_new])
 
 

@@ -56,6 +56,35 @@ class Result:
     expected: tuple[ArmExpectation, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A printed speedup before and after a change; `None` where there is none."""
+
+    what: str
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A published figure as the reply shows it; without a speedup, the run crashed."""
+
+    what: str
+    speedup: float | None = None
+    person: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """The change of what the site shows; for unchecked figures, once they are checked."""
+
+    is_checked: bool
+    claims: tuple[Claim, ...] | None = None
+    figures: tuple[Move, ...] | None = None
+    predictions: tuple[Move, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """The reply about the commits from `base` to `head`; long lists are cut, counts are not."""
@@ -71,6 +100,7 @@ class Reply:
     author: str | None = None
     is_new: bool = False
     late_count: int | None = None
+    effect: Effect | None = None
     format: Literal["draftmap-verdict"] = "draftmap-verdict"
     version: Literal[1] = 1
 

@@ -73,10 +73,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     )
 
 
-WORDS: dict[str, MachineWords] = {
-    each.name: each.words
-    for each in listed_machines(pairs())
-}
+WORDS: dict[str, MachineWords] = {each.name: each.words for each in listed_machines(pairs())}
 
 
 @pytest.fixture

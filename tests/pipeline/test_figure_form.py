@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.collection.validation import published_findings
+from pipeline.collection.published import published_findings
 from pipeline.intake import comment, form, gate, neighbours
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
@@ -30,7 +30,7 @@ ANSWERS = {
     "before": "10.0",
     "after": "8.9",
 }
-BY_FORM = Sending(author="ada", of_form=True)
+BY_FORM = Sending(author="Ada", of_form=True)
 
 
 def body(answers: dict[str, str]) -> str:
@@ -90,7 +90,7 @@ def test_invalid_answers_are_rejected_with_the_reason(
 
 
 def committed(repository: Repository, *names: str) -> None:
-    name, data = published(ANSWERS, "2026-11-26")
+    name, data = published(ANSWERS, "2026-11-26", reported_by="Ada")
     (repository.path / PUBLISHED).mkdir(exist_ok=True)
     for each in names or (name,):
         (repository.path / PUBLISHED / each).write_bytes(data)
@@ -282,3 +282,101 @@ def test_an_empty_form_has_no_answers() -> None:
     assert answers_of("Hello") == {}
     with pytest.raises(UnreadableTextError, match="Where was it published"):
         published(answers_of(body({})), "2026-11-26")
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"after": "0"}, "published-bounds"),
+        ({"before": "0.01"}, "published-bounds"),
+        ({"before": "1", "after": "99999"}, "published-bounds"),
+        ({"before": "", "after": "", "speedup": "20.5"}, "published-bounds"),
+        ({"before": "100", "after": "4"}, "published-bounds"),
+        ({"date": "2026-02-31"}, "published-day"),
+        ({"date": "2028-01"}, "published-day"),
+        ({"date": "2026-11-26"}, "published-day"),  # the form is of the day before
+        ({"who": "hf_" + "a1B2" * 9}, "published-private"),
+        ({"url": "https://example.org/t?access_token=ghp_" + "a1B2" * 9}, "published-private"),
+        ({"note": "Write to ada@example.org."}, "published-private"),
+        ({"model": "Qwen3-8\N{CYRILLIC CAPITAL LETTER VE}"}, "published-name"),
+        ({"card": "RTX \N{LISU LETTER BA}3090"}, "published-name"),
+        ({"quantisation": "Q4  K"}, "published-name"),
+    ],
+    ids=ascii,
+)
+def test_a_figure_that_cannot_be_right_or_is_private_is_refused(
+    repository: Repository, changes: dict[str, str], rule: str
+) -> None:
+    judgement, _ = proposed(repository, ANSWERS | changes)
+
+    assert rule in {finding.rule for finding in judgement.findings}
+
+
+@pytest.mark.parametrize("before", ["10.0", ""])
+def test_a_run_that_crashed_is_a_row_without_a_ratio(repository: Repository, before: str) -> None:
+    judgement, data = proposed(repository, ANSWERS | {"after": "Crashed", "before": before})
+
+    assert judgement.findings == ()
+    figure = json.loads(data)["rows"][-1]
+    assert (figure["outcome"], figure["figures"]) == ("crashed", [])
+
+
+def test_a_form_names_its_account_and_cannot_say_that_it_was_checked(
+    repository: Repository,
+) -> None:
+    _, data = proposed(repository, ANSWERS)
+    name, forged = published(ANSWERS, "2026-11-26", reported_by="eve", checked_by="mae")
+    (repository.path / PUBLISHED).mkdir()
+    (repository.path / PUBLISHED / name).write_bytes(forged)
+    repository.commit()
+
+    rules = {finding.rule for finding in repository.judge(BY_FORM).findings}
+
+    assert rules == {"contributor-author", "published-checked"}
+    assert json.loads(data)["reported_by"] == "ada"
+    assert "checked_by" not in json.loads(data)
+
+
+@pytest.mark.parametrize(
+    ("again", "is_double"),
+    [
+        ({"url": "https://example.org/copy"}, True),  # equal rates, whoever repeats them
+        ({"url": "https://example.org/copy", "after": "8.8"}, False),
+        ({"card": "2x NVIDIA GeForce RTX 3060 12 GB", "who": "bea"}, True),
+    ],
+)
+def test_a_figure_that_the_base_has_is_refused(
+    repository: Repository, again: dict[str, str], *, is_double: bool
+) -> None:
+    committed(repository)
+    repository.git("branch", "--force", "main", "pull-request")
+
+    judgement, _ = proposed(repository, ANSWERS | again)
+
+    rules = {finding.rule for finding in judgement.findings}
+    assert rules == ({"published-double"} if is_double else set())
+
+
+@pytest.mark.parametrize(
+    ("url", "who", "is_double"),
+    [
+        ("https://example.org/t/1?page=2#last", "bea", True),
+        ("https://example.org/t/2", "ada", True),
+        ("https://example.org/t/2", "bea", False),  # two people can find the same ratio
+    ],
+)
+def test_three_names_are_not_three_votes_for_one_ratio(
+    repository: Repository, url: str, who: str, *, is_double: bool
+) -> None:
+    rates = ("before", "after")
+    ratio = {name: text for name, text in ANSWERS.items() if name not in rates} | {"speedup": "1.5"}
+    name, data = published(ratio, "2026-11-25", reported_by="Ada")
+    (repository.path / PUBLISHED).mkdir()
+    (repository.path / PUBLISHED / name).write_bytes(data)
+    repository.commit()
+    repository.git("branch", "--force", "main", "pull-request")
+
+    judgement, _ = proposed(repository, ratio | {"url": url, "who": who})
+
+    rules = {finding.rule for finding in judgement.findings}
+    assert rules == ({"published-double"} if is_double else set())

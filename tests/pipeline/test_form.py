@@ -32,6 +32,8 @@ with open(os.environ["LOG"], "a") as log:
     log.write(json.dumps([path.partition("?")[0], data]) + "\\n")
 if path.endswith("/issues/7"):
     print(json.dumps({{"body": open(os.environ["FORM"], newline="").read()}}))
+elif path.endswith("/permission"):
+    print(json.dumps({{"permission": "write" if "/mae/" in path else "read"}}))
 elif "state=all" in path and os.path.exists(os.environ["FORM"] + "-was-opened"):
     print(json.dumps([{{"number": 8, "head": {{"sha": "1" * 40}}}}]))
 elif "--input" not in words:

@@ -63,6 +63,36 @@ def test_a_model_only_partly_on_the_card_gives_no_rate(
     assert len([rate for rate in rates if rate.on_cpu]) == 1
 
 
+def slow(contributor: str) -> Example:
+    """A result that claims a tenth of the card's speed."""
+    made = result(contributor, seed=9).submission
+    trials = (
+        replace(each, decode_ms=10 * each.decode_ms) for each in made.trials if each.decode_ms
+    )
+    made = replace(made, trials=tuple(trials))
+    return entry(made, summarize(made))
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (("ada", "eve"), 0),  # nobody is known, and two do not agree
+        (("eve",), 1),
+        (("ada", "bob", "cyd", "eve"), 3),  # three agree
+        ((), 2),
+    ],
+)
+def test_a_rate_rests_on_known_people_or_on_three_who_agree(
+    new: tuple[str, ...], expected: int
+) -> None:
+    honest = [result(name, seed=at) for at, name in enumerate(n for n in new if n != "eve")]
+    honest = honest or [result("ada")]
+
+    rates = learned_file.learned_rates(database(*honest, slow("eve"), new=new))
+
+    assert len(rates) == expected
+
+
 def test_the_memory_of_a_target_is_compared_with_its_plan(tmp_path: Path) -> None:
     """Only six results of one day are used, so later submissions do not matter."""
     folder = tmp_path / "community"

@@ -41,6 +41,7 @@ printed as (
     coalesce(document.source.left_out, []) as left_out,
     [] as file_digests
   from published_document
+  where document.checked_by is not null
 )
 select * replace (
   list_filter(taken, lambda each: each is not null) as taken,

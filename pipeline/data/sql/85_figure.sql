@@ -4,6 +4,9 @@
 -- to leave a figure out of the usual rows: several requests at once, a long prompt, or very short
 -- answers. `lesser` figures have doubts or a model partly in main memory; `sure` figures have no
 -- doubt at all, and are not from before 2025, since when engines and heads have changed too much.
+-- `collected` figures are measured, or chosen by maintainers. A figure that came by the form counts
+-- beside them, but displaces none, and decides no usual setting of other devices. `address` is the
+-- source's.
 -- Figures that are not `newest` were measured with an older version of the suite. Measured and
 -- imported figures are the deciding ones, with `backing` as in `pool`. `candidate` is the name of a
 -- measured or imported figure in the table `best`.
@@ -14,7 +17,8 @@ with own as (
     task, pool as candidate, null as source, null as row_id, suite_label, false as confounded,
     false as lesser, true as sure, false as offload,
     null as condition, account_of(contributor) as person,
-    pool_member.speedup, pool_member.baseline_tps, conditions as cache, backing
+    pool_member.speedup, pool_member.baseline_tps, conditions as cache, backing,
+    true as collected, null as address
   from pool_member
   join pool using (pool)
   where concurrency = 1
@@ -26,7 +30,7 @@ with own as (
   select
     tier, device, target, backend, engine_label, method, depth, draft_label, quantisation, task,
     candidate, null, null, suite_label, false, false, true, false, null, submission, speedup,
-    baseline_tps, conditions, backing
+    baseline_tps, conditions, backing, true, null
   from candidate
   where kind = 'arm' and own_tasks and shown
 ),
@@ -46,7 +50,8 @@ printed as (
       when max_output_tokens < 32 then 'limited'
     end as condition,
     coalesce(rate.contributor, source.author, source.publisher, rate.source) as person,
-    speedup, rate.baseline_tps, null as cache, 0 as backing
+    speedup, rate.baseline_tps, null as cache, 0 as backing, reported_by is null as collected,
+    regexp_replace(coalesce(source.url, source.title), '[?#].*', '') as address
   from published_rate as rate
   join published_row using (source, row_id)
   join source on source.source = rate.source
@@ -57,7 +62,10 @@ seen as (
     *,
     suite_version(suite_label) = max(suite_version(suite_label)) over pair as newest,
     unnest(
-      if(bool_or(task = 'all') over (pair_and_method), [task], list_distinct([task, 'all']))
+      if(
+        bool_or(task = 'all' and collected) over (pair_and_method),
+        [task], list_distinct([task, 'all'])
+      )
     ) as view
   from (from own union all from printed)
   window

@@ -42,7 +42,7 @@ group_method as (
     select target, method, position, count(distinct person) as people
     from figure
     join vocabulary_method on vocabulary_method.id = method
-    where view = 'all' and condition is null and backing = 0
+    where view = 'all' and condition is null and backing = 0 and collected
     group by target, method, position
   )
   group by target
@@ -64,19 +64,19 @@ unconfounded as (
   from placed
   join picked using (pair_key, method)
   where tier = 'published'
-  qualify not confounded or bool_and(confounded) over (partition by pair_key)
+  qualify not confounded or bool_and(confounded or not collected) over (partition by pair_key)
 ),
 comparable as (
   select *
   from unconfounded
-  qualify not lesser or bool_and(lesser) over (partition by pair_key)
+  qualify not lesser or bool_and(lesser or not collected) over (partition by pair_key)
 ),
 usual as (
   select target, method, arg_max(depth, (people, -depth)) as usual_depth
   from (
     select target, method, depth, count(distinct person) as people
     from figure
-    where tier = 'published' and condition is null and view = 'all' and not confounded
+    where tier = 'published' and condition is null and view = 'all' and not confounded and collected
       and depth is not null
     group by target, method, depth
   )
@@ -127,7 +127,9 @@ facts as (
     count(*) as figures,
     list(distinct drawn.task order by drawn.task) as tasks,
     list(distinct drawn.backend order by drawn.backend) as backends,
-    list(distinct drawn.engine order by drawn.engine) as engines,
+    coalesce(
+      list(distinct drawn.engine order by drawn.engine) filter (drawn.engine is not null), []
+    ) as engines,
     list(distinct drawn.source order by drawn.source) as sources,
     coalesce(
       list(distinct drawn.quantisation order by drawn.quantisation) filter (
@@ -148,6 +150,7 @@ facts as (
     ) as depths,
     bool_and(confounded) as confounded,
     bool_and(lesser) as lesser,
+    count(distinct address) = 1 as one_source,
     bool_or(sure) as sure,
     bool_and(offload) as offload,
     arg_min(

@@ -6,7 +6,7 @@ them up. Each distinct string of such a file is stored once, in `texts`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -131,10 +131,11 @@ def answer_files(
     pairs: Iterable[PairFigure],
     rates: Sequence[Rate],
     addresses: Mapping[str, str] = MappingProxyType({}),
+    only: Container[str] | None = None,
 ) -> Iterator[Asset]:
-    """Yield an index of machines and models, then the answer file of each model.
+    """Yield an index of machines and models, then the answer file of each model, or of some.
 
-    `addresses` maps a model's key to the address of its page.
+    `addresses` maps a model's key to the address of its page; `only` has keys of models.
     """
     by_model = grouped(pairs, attrgetter("model"))
     asked = tuple(listed_machines(chain(*by_model.values())))
@@ -153,6 +154,8 @@ def answer_files(
     yield Asset(path=f"{FOLDER}/index.json", data=index)
     names = [each.name for each in asked]
     for key, name in models:
+        if only is not None and key not in only:
+            continue
         own = {key: by_model.get(key, ())}
         inputs = ["answers", key, name, names, msgspec.to_builtins((own, rates))]
         rows = ["rows", key, name, msgspec.to_builtins(own)]

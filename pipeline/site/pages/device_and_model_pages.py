@@ -1,6 +1,6 @@
 """Write a page for each device and each target model."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from operator import attrgetter, itemgetter
@@ -46,20 +46,27 @@ def place_pages(
     connection: duckdb.DuckDBPyConnection,
     site: model.Site,
     kinds: Iterable[str] = ("device", "target"),
+    names: Container[str] | None = None,
 ) -> Iterator[model.Page]:
-    """The page of every device and of every model that has measured or published figures."""
+    """The pages of devices and models with measured or published figures: all, or those named."""
     tables = _tables(connection)
     for kind in kinds:
-        yield from _pages(connection, site, kind, tables)
+        yield from _pages(connection, site, kind, tables, names)
 
 
 def _pages(
-    connection: duckdb.DuckDBPyConnection, site: model.Site, kind: str, tables: Tables
+    connection: duckdb.DuckDBPyConnection,
+    site: model.Site,
+    kind: str,
+    tables: Tables,
+    only: Container[str] | None,
 ) -> Iterator[model.Page]:
     parts = _parts(connection, kind, tables)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
     charts = {name: _rows_by_place(connection, name, kind) for name in CHARTS[kind]}
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
+        if only is not None and name not in only:
+            continue
         names = (CHARTS if name in measured else PUBLISHED_CHARTS)[kind]
         enough = (each for each in names if len(charts[each][name]) >= FEWEST_POINTS)
         figures = tuple(
@@ -131,6 +138,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Tables:
         "newest": read(connection, "newest"),
         "credits": tuple(row for row in read(connection, "credits") if row.counted),
         "pairs": read(connection, "published_pairs"),
+        "unchecked": read(connection, "unchecked"),
         # Single tasks have no tables, because a place in a table has only one figure.
         "drafts": tuple(row for row in read(connection, "draft_grid") if not row.task),
     }

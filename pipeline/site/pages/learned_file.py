@@ -20,7 +20,8 @@ from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
 from answers.shapes import facts_of, shape_of
 from estimates.roofline import devices
-from pipeline.site.rows import read
+from estimates.voices import Voice, counting
+from pipeline.site.rows import grouped, read
 from schemas.vocabulary import say
 
 PATH = "assets/planner.json"
@@ -28,11 +29,12 @@ MIB_PER_GIB = 1024
 
 
 def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The memory rate that each result reached, for models entirely in the device's memory.
+    """The memory rate that each person reached, for models entirely in the device's memory.
 
+    Of the people with a device, only those count who are known, or who agree (`voices.counting`).
     Rates are rounded as in the shipped file, so that pages and terminal give the same answers.
     """
-    found = []
+    found: list[tuple[Voice, Rate]] = []
     for row in read(connection, "planner_rates"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
         if shape is None or bits is None:
@@ -43,8 +45,15 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
         device = device_key(row.device_label, on_cpu=on_cpu)
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
-            found.append(_short(rate))
-    return tuple(found)
+            voice = Voice(person=row.person, value=rate.gb_per_s, known=row.known)
+            found.append((voice, _short(rate)))
+    of_device = grouped(found, lambda each: (each[1].device, each[1].on_cpu))
+    counted = {
+        (device, voice)
+        for device, listed in of_device.items()
+        for voice in counting(voice for voice, _ in listed)
+    }
+    return tuple(rate for voice, rate in found if ((rate.device, rate.on_cpu), voice) in counted)
 
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:

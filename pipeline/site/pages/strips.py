@@ -253,7 +253,10 @@ def words(row: Row) -> tuple[str | None, ...]:
         return between, VERDICTS[row.mark].word, people, named, *row.caches, row.tier
     ends = f"{row.least:.2f}\N{EN DASH}{row.most:.2f}" if row.people > 1 else None
     rated = f"rates of {row.rated}" if 0 < row.rated < row.people else None
-    return say.count(row.people, "person"), ends, rated, named, weights, row.tier
+    people = say.count(row.people, "person")
+    if row.people > 1 and row.one_source:
+        people = f"{people} from one source"
+    return people, ends, rated, named, weights, row.tier
 
 
 def evidence_address(row: Row) -> str:

@@ -6,6 +6,7 @@ with expected as (
     list_sum(list_transform(document.rows, lambda entry: len(coalesce(entry.figures, []))))::bigint
       as figures
   from published_document
+  where document.checked_by is not null
 ),
 shown as (
   select source, count(quantity) as figures from published_view group by source

@@ -1,12 +1,14 @@
 -- One row is one row of a public source: a configuration and its place in the
--- source.
-create table published_row as
+-- source. Rows of a document that no maintainer checked have no `checked_by`.
+create table stated_row as
 with listed as (
   select
     file,
     document.source as source,
     document.rigs as rigs,
     document.transcribed_on as transcribed_on,
+    document.checked_by as checked_by,
+    document.reported_by as reported_by,
     unnest(document.rows) as entry,
     generate_subscripts(document.rows, 1) as position
   from published_document
@@ -28,6 +30,8 @@ select
   source.licence as source_licence,
   source.commit as source_commit,
   transcribed_on,
+  checked_by,
+  reported_by,
   entry.place,
   entry.kind,
   entry.rig as rig,

@@ -1,5 +1,5 @@
 -- One row is one figure that a public source prints.
-create table published_figure as
+create table stated_figure as
 with listed as (
   select
     document.source.id as source,

@@ -1,0 +1,128 @@
+"""Leave each person out in turn, and measure how far any printed number moves.
+
+`python -m bench.leave_one_out` derives everything from `results/` once with all people, and once
+without each of them: the people of published figures and the accounts of measured results. It
+prints, for each person, the largest change of a figure or a rate of devices and models that the
+person did not measure, and the largest change of a prediction; then the number of people who move
+a figure of others, and the 95th percentile of the changes of predictions. `--some N` takes N people
+at regular intervals. The exit code is 1 if anybody moves a figure or a rate of others.
+"""
+
+import argparse
+import json
+import math
+import shutil
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from answers.model_names import model_key
+from pipeline.cache import Cache
+from pipeline.data.database import open_database
+from pipeline.difference import Own, State
+from pipeline.site.pages.learned_file import device_key
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+PEOPLE = "select distinct person from figure order by person"
+OWN = """
+    select distinct figure.device, figure.target, pair.device_label, pair.target_label
+    from figure join pair using (device, target) where person = $person
+"""
+
+
+class Change(NamedTuple):
+    """A number that moves: what it is, and the distance of its logarithms."""
+
+    distance: float
+    what: str
+
+
+def person_of(document: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """The person of a published row, as in the table `figure`."""
+    source = document["source"]
+    found: str = (
+        row.get("contributor") or source.get("author") or source.get("publisher") or source["id"]
+    )
+    return found
+
+
+def without(person: str, folder: Path) -> None:
+    """Copy the results without a person's speculative rows and without an account's files."""
+    shutil.copytree(RESULTS, folder)
+    for path in (folder / "published").glob("*.json"):
+        document = json.loads(path.read_bytes())
+        rows = [
+            row
+            for row in document["rows"]
+            if row["kind"] != "speculation" or person_of(document, row) != person
+        ]
+        if rows != document["rows"]:
+            path.write_text(
+                json.dumps(document | {"rows": rows}), "utf-8"
+            ) if rows else path.unlink()
+    for path in (folder / "community").rglob("*.json"):
+        stated = json.loads(path.read_bytes()).get("contributor")
+        if (stated or "anonymous").lower() == person:
+            path.unlink()
+
+
+def elsewhere(before: State, after: State, own: Own) -> Iterator[Change]:
+    """The figures and rates of other devices and models that differ."""
+    for key, one in before.figures.items():
+        other = after.figures.get(key)
+        if one != other and key[:2] not in own.pairs:
+            moved = abs(math.log(other.speedup / one.speedup)) if other else math.inf
+            yield Change(moved, f"the figure of {one.label} ({' '.join(map(str, key[2:6]))})")
+    for card in {each.device for each in {*before.rates} ^ {*after.rates}} - own.cards:
+        yield Change(math.inf, f"a rate of {card}")
+
+
+def predicted(before: State, after: State) -> Iterator[Change]:
+    for (machine, model), old in before.predictions.items():
+        new = after.predictions.get((machine, model), old)
+        yield Change(abs(math.log(new / old)), f"{machine} with {model}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--some", type=int, metavar="N")
+    chosen = parser.parse_args(arguments)
+    none, movers, moves = Change(0.0, "nothing"), 0, []
+    with TemporaryDirectory() as name:
+        cache = Cache(Path(name) / "cache")
+        whole = open_database(RESULTS, cache=cache)
+        before = State.of(whole)
+        people = [person for (person,) in whole.sql(PEOPLE).fetchall()]
+        for person in people[:: max(1, len(people) // (chosen.some or len(people)))]:
+            rows = whole.execute(OWN, {"person": person}).fetchall()
+            own = Own(
+                pairs=frozenset(row[:2] for row in rows),
+                cards=frozenset(device_key(label) for _, _, label, _ in rows),
+                models=frozenset(model_key(label) for *_, label in rows),
+            )
+            folder = Path(name) / "results"
+            without(person, folder)
+            after = State.of(open_database(folder, cache=cache))
+            shutil.rmtree(folder)
+            others = max(elsewhere(before, after, own), default=none)
+            prediction = max(predicted(before, after), default=none)
+            movers += others is not none
+            moves.append(prediction.distance)
+            sys.stdout.write(
+                f"{person}: figures of others {others.distance:.3f} ({others.what}); "
+                f"predictions {prediction.distance:.3f} ({prediction.what})\n"
+            )
+            sys.stdout.flush()
+    high = statistics.quantiles([*moves, *moves], n=20)[-1]
+    sys.stdout.write(
+        f"{len(moves)} people; {movers} move a figure of others; "
+        f"95 % of the predictions' largest changes are below {math.expm1(high):.1%}\n"
+    )
+    return 1 if movers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
