@@ -17,6 +17,7 @@ from typing import NamedTuple, Self, TypeAlias
 import duckdb
 
 from answers.evidence import PairFigure
+from answers.machines import device_key
 from answers.model_names import model_key
 from answers.rates import Rate
 from pipeline.cache import Cache
@@ -26,7 +27,8 @@ from pipeline.intake import git
 from pipeline.intake.paths import PUBLISHED
 from pipeline.intake.reply import Claim, Effect, Move, Reply
 from pipeline.site.pages import evidence_file, feeds, learned_file
-from pipeline.site.pages.answer_pages import COLUMNS, answer_files, common_answers
+from pipeline.site.pages.answer_pages import answer_files, common_answers
+from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from schemas.finding import ROOT, Finding, bounded
@@ -124,7 +126,7 @@ class Own:
         rows = connection.execute(_OWN, {"names": names}).fetchall()
         return cls(
             pairs=frozenset(row[:2] for row in rows),
-            cards=frozenset(learned_file.device_key(label) for _, _, label, _ in rows),
+            cards=frozenset(device_key(label) for _, _, label, _ in rows),
             models=frozenset(model_key(label) for *_, label in rows),
         )
 
