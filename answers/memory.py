@@ -6,7 +6,7 @@ tensors that are alive at the same time in a micro-batch. Their sizes are for bu
 2026, which reserve logits only for tokens whose logits are read (`n_outputs_max`), keep the
 attention mask in 16 bits (ggml-org/llama.cpp#23764), and with a quantised cache reserve an f16 copy
 of one layer's keys and values beside the result of flash attention (#23907:
-`ggml_cuda_flash_attn_ext_get_f16_extra_data` in ggml-cuda/fattn-common.cuh; Metal since #27390).
+ggml-cuda/fattn-common.cuh; Metal since #27390).
 `bench/plan` checks the sizes against public logs.
 """
 

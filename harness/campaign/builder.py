@@ -251,7 +251,7 @@ def _private_names(campaign: model.Campaign) -> Iterator[str]:
     """Yield why a model's name must not be published."""
     for each in (campaign.target, *campaign.drafts):
         for path, text in private.texts(each.model):
-            if found := private.found(text):
+            if found := private.found(text, path):
                 yield (
                     f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
                     "public forever: rename the file, or give the model's public name"

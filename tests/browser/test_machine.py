@@ -164,7 +164,7 @@ def test_a_command_is_copied(page: Page) -> None:
     expect(copy).to_have_text("Copied")
     line = page.evaluate("navigator.clipboard.readText()")
     assert line == page.locator(f"{ANSWER} code").first.inner_text()
-    assert line.startswith("llama-server -hf Qwen/Qwen3-14B-GGUF:Q4_K_M ")
+    assert line.startswith("llama-server -hf Qwen/Qwen3-14B-GGUF:Q8_0 ")
 
 
 def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base: str) -> None:
@@ -261,7 +261,7 @@ def test_without_javascript_the_form_leads_to_the_list(still_tab: Page, base: st
     still_tab.locator(CARD).fill("RTX 4060")
     still_tab.get_by_role("button", name="Does it help me?").click()
 
-    expect(still_tab).to_have_url(f"{base}?card=RTX+4060&model=&for=all")
+    expect(still_tab).to_have_url(f"{base}?card=RTX+4060&model=&for=all&ram=")
     expect(still_tab.locator("li.dm-strip").first).to_be_visible()
 
 

@@ -60,13 +60,6 @@ def test_failures_name_the_arm_the_reason_and_the_count() -> None:
     ]
 
 
-def test_exactness_is_the_share_of_the_outputs_that_were_compared() -> None:
-    connection = database(campaign(1.0, task=None))
-
-    # Two identical, one near-tie, one clearly different.
-    assert one(connection, "select identical_share from exactness") == (0.5,)
-
-
 def test_the_verification_curve_is_in_units_of_one_step() -> None:
     connection = database(campaign(1.0))
 

@@ -14,9 +14,9 @@ from answers.names_table import names_table
 from tests import scripts
 
 PASTED = "RTX 3060 12 GB · Qwen3.8-27B IQ4_XS · MTP 2 · 1.47× chat, 1.93× code · draftmap 0.2.0"  # noqa: RUF001
-TERMS = 'import { terms } from "./search.js";\nconst answer = (texts) => texts.map(terms);'
+TERMS = 'import { terms } from "./terms.js";\nconst answer = (texts) => texts.map(terms);'
 FINDS = """
-import { has, spread, terms } from "./search.js";
+import { has, spread, terms } from "./terms.js";
 const answer = (asked) =>
   asked.map(([text, line]) => terms(text).every((term) => has(spread(line), term)));
 """

@@ -17,7 +17,7 @@ const once = (url) => {
   return loaded.get(url);
 };
 export const load = async ({ answers, names, root }) => {
-  const [index, table] = await Promise.all([`${answers}index.json`, names].map(once));
+  const [index, table] = await Promise.all([once(`${answers}index.json`), names && once(names)]);
   const machines = index.machines.map(([label, memory, kind, bandwidth, shared, free], number) => ({
     ...{ label, memory, kind, bandwidth, shared, free, number, address: null },
   }));

@@ -1,6 +1,6 @@
 // The file of all cells, and the rows that a choice leaves. This script handles data only, no page.
 import { read } from "./dom.js";
-import { classOf, fitsSize, has, spread } from "./search.js";
+import { classOf, fitsSize, has, spread } from "./terms.js";
 
 const FORMAT = "draftmap-explore";
 const VERSION = 1;

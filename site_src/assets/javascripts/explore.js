@@ -5,7 +5,7 @@ import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
-import { terms as termsOf } from "./search.js";
+import { terms as termsOf } from "./terms.js";
 
 const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing rows
 const LONGEST_SEARCH = 120;

@@ -153,12 +153,20 @@ const draw = (file, model, wish, machine, page) => {
   );
 };
 
+// The machine that a text means. A plain memory, as the page begins with, needs no table of names.
+const machineOf = async (page, text) => {
+  const { machines } = await page.index;
+  const plain = machines.find(({ label, kind }) => kind === "memory" && label === `${text} card`);
+  if (plain || !text) return { machine: plain };
+  const data = await load(page.place);
+  return machineFor(data, readMachine(data.names, text), text);
+};
+
 const update = async (page, form) => {
   const turn = (page.turn += 1);
-  const [file, names] = await Promise.all([page.file, page.names]);
-  if (turn !== page.turn) return;
   const text = form.elements.card.value.trim();
-  const { machine, instead } = text ? machineFor(names, readMachine(names.names, text), text) : {};
+  const [file, { machine, instead }] = await Promise.all([page.file, machineOf(page, text)]);
+  if (turn !== page.turn) return;
   const model = file.models.find(({ id }) => id === form.elements.model.value);
   const { quantisation, context, kv, draft } = form.elements;
   const wish = {
@@ -191,7 +199,7 @@ document$.subscribe(() => {
     place: place.dataset,
     turn: 0,
     file: read(place.dataset.needs),
-    names: load(place.dataset),
+    index: load({ ...place.dataset, names: null }),
     out: place.querySelector("[data-part='answer']"),
   };
   const show = () =>
@@ -213,7 +221,7 @@ document$.subscribe(() => {
       show();
     }, PAUSE_MS);
   });
-  page.names.then(({ machines }) =>
+  page.index.then(({ machines }) =>
     form
       .querySelector("datalist")
       .append(...machines.filter(({ free }) => free).map(({ label }) => new Option(label, label))),

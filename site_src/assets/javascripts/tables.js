@@ -33,7 +33,7 @@
   // The meaning of a filter's words, including units: as in Explore.
   const read = new WeakMap(); // the searched text of a line
   const wanted = async (field) => {
-    const { has, spread, terms } = await import("./search.js");
+    const { has, spread, terms } = await import("./terms.js");
     const asked = terms(field.value);
     const said = (row) => {
       if (!read.has(row))
