@@ -102,7 +102,8 @@ def make_host(folder: Path) -> Host:
     environment.mkdir()
     for part in ("bin", "lib", "pyvenv.cfg"):
         (environment / part).symlink_to(Path(sys.prefix) / part)
-    (environment / ".installed-gate").touch()
+    for lock in ("gate", "site"):
+        (environment / f".installed-{lock}").touch()
     host.knows()
     return host
 

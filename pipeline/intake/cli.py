@@ -46,7 +46,8 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         sent = sending(repository, base, head, author, os.environ)
         sent = replace(sent, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
-        answer = neighbours.answer(repository, judgement)
+        # The summary shows the numbers of the written reply, which are rounded.
+        answer = reply.from_bytes(reply.to_bytes(neighbours.answer(repository, judgement)))
     lines = [reply.to_bytes(answer).decode().rstrip()] if as_json else reply.lines(judgement)
     for line in (*lines, *(reply.annotations(judgement) if annotate else ())):
         typer.echo(line)

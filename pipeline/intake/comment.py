@@ -138,7 +138,11 @@ def _effect(made: Effect) -> Iterator[str]:
         )
     if not made.is_checked:
         yield UNCHECKED
-    moves = [*(made.figures or ()), *(made.predictions or ())]
+    moves = [
+        each
+        for each in (*(made.figures or ()), *(made.predictions or ()))
+        if _printed(each.before) != _printed(each.after)
+    ]
     predicted = {each.what for each in made.predictions or ()}
     lines = [
         f"- {'prediction for ' if each.what in predicted else ''}{code(each.what)}: "

@@ -57,16 +57,13 @@ def answered(page: Page, card: str, model: str = "") -> str:
 
 # Questions of visitors, the possible verdicts, and the required words of the answer.
 VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
-    ("RTX 3070 8 GB", "8B", "all"): (
-        {"Probably", "Try it"},
-        ("RTX 3070 8 GB", "predicted"),
-    ),
-    ("M3 Max", "Qwen3 8B", "all"): ({"Probably", "Try it"}, ("Apple M3 Max", "Qwen3 8B")),
+    ("RTX 3070 8 GB", "8B", "all"): ({"No reason to"}, ("RTX 3070 8 GB", "predicted")),
+    ("M3 Max", "Qwen3 8B", "all"): ({"No reason to"}, ("Apple M3 Max", "Qwen3 8B")),
     ("2 x 3090", "Qwen3 32B", "code"): (
         {"Probably"},
         ("2 × RTX 3090", "over all tasks, not Code alone"),  # noqa: RUF001
     ),
-    ("RTX 5060 Ti 16GB", "Qwen3.8 27B", "all"): ({"Probably"}, ("of 66 layers on the card",)),
+    ("RTX 5060 Ti 16GB", "Qwen3.8 27B", "all"): ({"Probably"}, ("in IQ4_XS",)),
     ("2 GB", "70B", "all"): (
         {"No"},
         ("answered as 4 GB card: 2 GB are not listed", "does not fit"),
