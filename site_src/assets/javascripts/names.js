@@ -26,8 +26,17 @@ const plainOf = (rules, text) => {
 };
 
 // ---- models -------------------------------------------------------------------------------------
-const quantisationIn = (rules, text) => {
-  const plain = text.toUpperCase().replace(/[-\s/:]/g, "_");
+const joinedOf = (text) => text.toUpperCase().replace(/[-\s/:]/g, "_");
+// The text with blanks for the quantisation of the cache: `q8_0 KV cache`.
+const withoutCache = ({ cache }, text) =>
+  [...joinedOf(text).matchAll(cache)].reduce(
+    (now, { 0: { length }, index }) =>
+      now.slice(0, index) + " ".repeat(length) + now.slice(index + length),
+    text,
+  );
+const quantisationIn = (rules, stated) => {
+  const text = withoutCache(rules, stated);
+  const plain = joinedOf(text);
   const bits = new RegExp(rules.bits.source).exec(plain);
   if (plain.includes("NOT_STATED")) return null;
   const row = rules.quantisations.find(
@@ -59,24 +68,69 @@ const slugOf = (table, rules, label) => {
   const telling = words.filter((word) => !whole(rules.tag, word)).join("-");
   return aliased(telling.replace(rules.generation, version));
 };
+const REPOSITORY =
+  /(?:^|\s)(?:(?:hf|huggingface)\.co\/)?(?!models\/)(\w[\w.-]*\/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)/;
+const partsIn = (slug) =>
+  slug
+    .replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-")
+    .split("-")
+    .sort()
+    .join(" ");
+// The slug of the model in a text, and the words that do not belong to its name.
+const modelIn = (table, rules, text) => {
+  const plain = replaced(rules, "model", withoutCache(rules, text).toLowerCase());
+  const words = slugOf(table, rules, plain).split("-");
+  const family = (at) => whole(rules.family, words[at]);
+  let own = [];
+  const belongs = (word, at) => {
+    const before = own.length && own.at(-1) === at - 1 ? words[at - 1] : "";
+    if (family(at) || whole(rules.parameters, word)) return true;
+    if (table.name_words.includes(word)) return before || word.length > 1;
+    const after = /^[a-z]+$/.test(before) || (before && word[0] === "v") || word.includes(".");
+    return whole(rules.number, word) && after;
+  };
+  for (const [at, word] of words.entries()) {
+    if (own.length && whole(rules.stop, word)) break;
+    if (belongs(word, at)) own.push(at);
+  }
+  if (!own.length) return { slug: words.join("-"), unknown: [] };
+  const left = [...words.keys()].filter(
+    (at) => !Object.hasOwn(table.keys.n, words[at]) && !own.includes(at),
+  );
+  // An unknown word begins the name: `darkidol-llama-3.1-8b`, `cedar-12b`.
+  const [first, last] = [own.find(family), own.at(-1)];
+  const letters = words[first]?.match(/^[a-z]+/)?.[0];
+  const joined = left.includes(first - 1) && plain.includes(`${words[first - 1]}-${letters}`);
+  const begin = first === undefined || joined ? 0 : own[0];
+  const inside = left.filter((at) => begin <= at && at < last);
+  own = [...own, ...inside].sort((a, b) => a - b);
+  const name = own.map((at) => words[at]).join("-");
+  const slug = slugOf(table, rules, name.replace(/\b([a-z]+)-(?=\1)/g, ""));
+  const found = [slug, slug.replace(/-v\d[\d.-]*$/, "")].map((each) =>
+    Object.hasOwn(table.models, partsIn(each)) ? table.models[partsIn(each)] : undefined,
+  );
+  const unknown = left.filter((at) => !own.includes(at)).map((at) => words[at]);
+  return { slug: found[0] ?? found[1] ?? slug, unknown };
+};
 export const readModel = (table, text) => {
   const rules = rulesOf(table);
-  const slug = slugOf(table, rules, text);
+  const { slug, unknown } = modelIn(table, rules, text);
   const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
   return {
     slug,
     quantisation: labelOf(quantisationIn(rules, text)),
-    repository: text.match(/(?:^|\s)(?:(?:hf|huggingface)\.co\/)?([\w.-]+\/[\w.-]+)/)?.[1] ?? null,
+    repository: text.match(REPOSITORY)?.[1] ?? null,
     parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
     written: text,
+    unknown,
   };
 };
 
 // ---- the words of a text ------------------------------------------------------------------------
-const HUB = /(?:[\w.-]{1,96}\/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?/g;
+const HUB = /(?:[\w.~:-]{0,96}[/\\]){1,12}[\w.-]{1,96}(?::[\w.-]{1,96})?/g;
 const hubIn = (rules, text) =>
   (text.match(HUB) ?? []).find((found) => {
-    const name = found.toLowerCase().split("/").at(-1);
+    const name = found.toLowerCase().split(/[/\\]/).at(-1);
     return begins(rules.family, name) || /(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])/.test(name);
   });
 // `#3` is the third size, `@` a processor, `2x` and `x2` counts.
