@@ -30,6 +30,7 @@ TAGS = "|".join(
     (*document("spellings")["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d")
 )
 _CACHE = re.compile(document("spellings")["patterns"]["cache"], re.ASCII)
+_VARIANTS = "|".join(document("spellings")["models"]["variants"].split())
 _SAME_MODEL = re.compile(TAGS)
 _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 # A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
@@ -145,12 +146,13 @@ def model_key(label: str) -> str:
 
 @cache
 def unknown_tag(name: str) -> str | None:
-    """The tag after a name's colon; `None` if it is a size, a tuning or a quantisation."""
+    """The tag after a name's colon; `None` if it is a size, a tuning, a model or a quantisation."""
     tag = name.rpartition(":")[2] if ":" in name else ""
     if find_quantisation(tag):
         return None
     words = re.findall(r"[a-z0-9.]+", tag.lower())
-    left = [x for x in words if not re.fullmatch(rf"[ae]?\d[\d.]*[bm]|{_SAME_MODEL.pattern}", x)]
+    known = re.compile(rf"[ae]?\d[\d.]*[bm]|\d+k|{TAGS}|{_VARIANTS}")
+    left = [word for word in words if not known.fullmatch(word)]
     return tag if left else None
 
 

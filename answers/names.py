@@ -21,7 +21,8 @@ from estimates.roofline import devices, normalised
 _NEAREST = 3
 _STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
 _REPOSITORY = re.compile(
-    r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?(?!models/)(\w[\w.-]*/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)", re.ASCII
+    r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?(?!models/)(\w[\w.-]*/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)",
+    re.ASCII,
 )
 _LISTED = {card.key: card for card in TABLE.cards}
 

@@ -112,7 +112,10 @@ def name_parts(slug: str) -> str:
 @cache
 def _slugs() -> frozenset[str]:
     """The slugs of the models in all tables."""
-    rows = [*table("shapes.csv", ("name", "match", "architecture")), *table("sizes.csv", ("name", "match", "source"))]
+    rows = [
+        *table("shapes.csv", ("name", "match", "architecture")),
+        *table("sizes.csv", ("name", "match", "source")),
+    ]
     listed = document("listed", "answers")["models"]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
     names = [*(row["name"] for row in rows), *listed, *presets]
@@ -132,7 +135,9 @@ def _models() -> dict[str, str]:
 def _name_words() -> set[str]:
     words = {word for slug in _slugs() for word in slug.split("-") if word[0].isalpha()}
     sizes = re.compile(r"[ae]\d[\d.]*b")
-    return {word for word in words if not sizes.fullmatch(word)} | set(_SOURCE["models"]["variants"].split())
+    return {word for word in words if not sizes.fullmatch(word)} | set(
+        _SOURCE["models"]["variants"].split()
+    )
 
 
 def _model_patterns() -> dict[str, str]:

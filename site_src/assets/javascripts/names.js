@@ -13,7 +13,7 @@ const rulesOf = (table) => {
   });
   return tables.get(table) ?? tables.set(table, made()).get(table);
 };
-const own = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
+const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
 const has = (pattern, text) => text.search(pattern) >= 0;
 const begins = (pattern, text) => text.search(pattern) === 0;
 const whole = (pattern, text) => new RegExp(`^(?:${pattern.source})$`).test(text);
@@ -58,13 +58,13 @@ const slugOf = (table, rules, label) => {
   for (let found; (found = quantisationIn(rules, text)); )
     text = text.replaceAll(found.written, " ");
   const joined = (part, pattern) => (part.match(pattern) ?? []).join("-");
-  const aliased = (slug) => own(table.slugs, slug) ?? slug;
+  const aliased = (slug) => lookup(table.slugs, slug) ?? slug;
   const version = (_, family, ...numbers) =>
     table.generations[family] + numbers.slice(0, 3).filter(Boolean).join(".");
   const slug = aliased(joined(text.replace(/\.(?=gguf\b|i1\b|\s|$)/g, " "), /[a-z0-9./]+/g))
     .replace(/^(?:(?:hf|huggingface)\.co\/)?[\w.-]+\/(?=[^/]+$)/, "")
     .replace(rules.generation, version);
-  const words = joined(own(table.names, slug) ?? slug, /[a-z0-9.]+/g).split("-");
+  const words = joined(lookup(table.names, slug) ?? slug, /[a-z0-9.]+/g).split("-");
   const telling = words.filter((word) => !whole(rules.tag, word)).join("-");
   return aliased(telling.replace(rules.generation, version));
 };
@@ -76,41 +76,52 @@ const partsIn = (slug) =>
     .split("-")
     .sort()
     .join(" ");
+// The indices of the words that belong to the first name; a name has a family or a size.
+const nameIn = (table, rules, words) => {
+  const family = (word) => whole(rules.family, word);
+  const main = (at) => family(words[at]) || whole(rules.parameters, words[at]);
+  const belongs = (word, at, own) => {
+    const before = own.length && own.at(-1) === at - 1 ? words[at - 1] : "";
+    const letters = /^[a-z]+$/.test(before);
+    if (main(at)) return true;
+    if (table.name_words.includes(word)) return before || word.length > 1;
+    if (whole(rules.number, word)) return letters || (before && word[0] === "v") || /\./.test(word);
+    return letters && family(before) && whole(rules.line, word);
+  };
+  let own = [];
+  for (const [at, word] of words.entries())
+    if (!whole(rules.stop, word)) own = belongs(word, at, own) ? [...own, at] : own;
+    else if (own.some(main)) break;
+    else own = [];
+  if (!own.some(main)) return [];
+  const first = own.find((at) => family(words[at])) ?? own[0];
+  // A word such as "small" counts before the family only directly before it.
+  const joined = (at) => own.filter((each) => at <= each && each < first).length >= first - at;
+  return own.filter((at) => main(at) || joined(at));
+};
+const foundIn = (table, rules, plain) => {
+  const words = slugOf(table, rules, plain).split("-");
+  let own = nameIn(table, rules, words);
+  if (!own.length) return null;
+  const explained = (word) => ["n", "e"].some((kind) => Object.hasOwn(table.keys[kind], word));
+  const left = [...words.keys()].filter((at) => !own.includes(at) && !explained(words[at]));
+  // An unknown word begins the name: `darkidol-llama-3.1-8b`, `cedar-12b`.
+  const [first, last] = [own.find((at) => whole(rules.family, words[at])), own.at(-1)];
+  const joined = `${words[first - 1]}-${words[first]?.replace(/[^a-z].*/, "")}`;
+  const another = first === undefined || (left.includes(first - 1) && plain.includes(joined));
+  const begin = another ? 0 : own[0];
+  own = [...own, ...left.filter((at) => begin <= at && at < last)].sort((a, b) => a - b);
+  const name = own.map((at) => words[at]).join("-").replace(/\b([a-z]+)-(?=\1)/g, "");
+  const slug = slugOf(table, rules, name);
+  const known = (each) => lookup(table.models, partsIn(each));
+  const unknown = left.filter((at) => !own.includes(at)).map((at) => words[at]);
+  return { slug: known(slug) ?? known(slug.replace(/-v[01](?:[.-]?\d)?$/, "")) ?? slug, unknown };
+};
 // The slug of the model in a text, and the words that do not belong to its name.
 const modelIn = (table, rules, text) => {
   const plain = replaced(rules, "model", withoutCache(rules, text).toLowerCase());
-  const words = slugOf(table, rules, plain).split("-");
-  const family = (at) => whole(rules.family, words[at]);
-  let own = [];
-  const belongs = (word, at) => {
-    const before = own.length && own.at(-1) === at - 1 ? words[at - 1] : "";
-    if (family(at) || whole(rules.parameters, word)) return true;
-    if (table.name_words.includes(word)) return before || word.length > 1;
-    const after = /^[a-z]+$/.test(before) || (before && word[0] === "v") || word.includes(".");
-    return whole(rules.number, word) && after;
-  };
-  for (const [at, word] of words.entries()) {
-    if (own.length && whole(rules.stop, word)) break;
-    if (belongs(word, at)) own.push(at);
-  }
-  if (!own.length) return { slug: words.join("-"), unknown: [] };
-  const left = [...words.keys()].filter(
-    (at) => !Object.hasOwn(table.keys.n, words[at]) && !own.includes(at),
-  );
-  // An unknown word begins the name: `darkidol-llama-3.1-8b`, `cedar-12b`.
-  const [first, last] = [own.find(family), own.at(-1)];
-  const letters = words[first]?.match(/^[a-z]+/)?.[0];
-  const joined = left.includes(first - 1) && plain.includes(`${words[first - 1]}-${letters}`);
-  const begin = first === undefined || joined ? 0 : own[0];
-  const inside = left.filter((at) => begin <= at && at < last);
-  own = [...own, ...inside].sort((a, b) => a - b);
-  const name = own.map((at) => words[at]).join("-");
-  const slug = slugOf(table, rules, name.replace(/\b([a-z]+)-(?=\1)/g, ""));
-  const found = [slug, slug.replace(/-v\d[\d.-]*$/, "")].map((each) =>
-    Object.hasOwn(table.models, partsIn(each)) ? table.models[partsIn(each)] : undefined,
-  );
-  const unknown = left.filter((at) => !own.includes(at)).map((at) => words[at]);
-  return { slug: found[0] ?? found[1] ?? slug, unknown };
+  const found = foundIn(table, rules, plain) ?? foundIn(table, rules, plain.replace(/[()]/g, " "));
+  return found ?? { slug: slugOf(table, rules, plain), unknown: [] };
 };
 export const readModel = (table, text) => {
   const rules = rulesOf(table);
@@ -165,7 +176,7 @@ const longest = (keys, tokens, at) => {
     const word = part.filter((each) => !NO_NAME.test(each)).join("");
     const kind = KINDS.find((each) => Object.hasOwn(keys[each], word));
     if (kind) return [kind, keys[kind][word], end];
-    const single = /\ds$/.test(word) && own(keys.c, word.slice(0, -1)); // "3090s"
+    const single = /\ds$/.test(word) && lookup(keys.c, word.slice(0, -1)); // "3090s"
     if (single) return ["c", single, end];
   }
   return ["", "", at + 1];
