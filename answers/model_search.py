@@ -3,7 +3,7 @@
 A word belongs to the name if it is a family, a size, a number after one of these, or a word by
 which models differ (`coder`, `vl`, `distill`). Unknown words inside the name make it another
 model's; those around it are left out and listed.
-`site_src/assets/javascripts/names.js` has the same steps.
+`site_src/assets/javascripts/model_names.js` has the same steps.
 """
 
 import re

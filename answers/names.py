@@ -51,8 +51,8 @@ class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
     """The model that a text names, as `written`; without a known name, `slug` is made of its words.
 
     `quantisation` is spelled as in file names (`UD-Q4_K_XL`), `repository` is `owner/name`, and
-    `parameters_b` is the number of parameters that the text states, in billions. `unknown` are words
-    that do not belong to the name.
+    `parameters_b` is the number of parameters that the text states, in billions. `unknown` are the
+    words that do not belong to the name.
     """
 
     slug: str

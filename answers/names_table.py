@@ -54,8 +54,8 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
 
     The kinds: `c` cards (indices), `n` noise, `l` laptop, `e` engine, `t` task, `#` a count, and
     `k` a maker. `steps` are replacements in a text, in order. `variants` are words that make a name
-    beside them another card's. `models` gives the slug of a known model for the parts of its name in the
-    order of the alphabet; `name_words` are the words by which models differ.
+    beside them another card's. `models` gives the slug of a known model for the parts of its name
+    in the order of the alphabet; `name_words` are the words by which models differ.
     """
 
     cards: tuple[ListedCard, ...]
