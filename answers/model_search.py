@@ -14,7 +14,7 @@ from answers.name_scan import FOUND, TABLE, replaced
 from answers.names_table import name_parts
 
 _VERSION = re.compile(r"-v[01](?:[.-]?\d)?$")
-_REPEATED = re.compile(r"\b([a-z]+)-(?=\1)")  # "Qwen_Qwen3-8B"
+_REPEATED = re.compile(r"\b([a-z]{2}[a-z0-9.-]+)-(?=\1)")  # "Qwen_Qwen3-8B"
 _EXPLAINED = TABLE.keys["n"].keys() | TABLE.keys["e"].keys()
 
 

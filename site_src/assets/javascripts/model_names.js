@@ -102,7 +102,7 @@ const foundIn = (table, rules, plain) => {
   const begin = another ? 0 : own[0];
   own = [...own, ...left.filter((at) => begin <= at && at < last)].sort((a, b) => a - b);
   const name = own.map((at) => words[at]).join("-");
-  const slug = slugOf(table, rules, name.replace(/\b([a-z]+)-(?=\1)/g, ""));
+  const slug = slugOf(table, rules, name.replace(/\b([a-z]{2}[a-z0-9.-]+)-(?=\1)/g, ""));
   const known = (each) => lookup(table.models, partsIn(each));
   const unknown = left.filter((at) => !own.includes(at)).map((at) => words[at]);
   return { slug: known(slug) ?? known(slug.replace(/-v[01](?:[.-]?\d)?$/, "")) ?? slug, unknown };
