@@ -156,7 +156,7 @@ def test_page_and_terminal_agree_on_random_questions(
         "ollama run {}",
         "which draft for {} on Apple M5 Max?",
         "is {} faster via llama.cpp?",
-        "/home/u/models/{}-GGUF/{}-Q4_K_M-00001-of-00003.gguf",
+        "/home/ann/models/{}-GGUF/{}-Q4_K_M-00001-of-00003.gguf",
         "C:\\models\\{}-Q8_0.gguf",
         "bartowski_{}-official",
     ],
