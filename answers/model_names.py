@@ -29,6 +29,8 @@ _BITS_ERROR = 0.15
 TAGS = "|".join(
     (*document("spellings")["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d")
 )
+_CACHE = re.compile(document("spellings")["patterns"]["cache"], re.ASCII)
+_VARIANTS = "|".join(document("spellings")["models"]["variants"].split())
 _SAME_MODEL = re.compile(TAGS)
 _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 # A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
@@ -57,7 +59,8 @@ def quantisation_of(name: str) -> Quantisation | None:
 @cache
 def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
     """A quantisation, and the part of the text that names it (`UD-` included), or `None`."""
-    plain = re.sub(r"[-\s/:]", "_", text.upper())  # replaced by a text of the same length
+    text = without_cache(text)
+    plain = _joined(text)
     if "NOT_STATED" in plain:
         return None
     for pattern, bits in patterns():
@@ -67,6 +70,18 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
             return bits, text[found.start() : found.end()]
     found = BITS.search(plain)
     return (_of_bits(found[1]), text[found.start() : found.end()]) if found else None
+
+
+def without_cache(text: str) -> str:
+    """The text with blanks for the quantisation of the cache: `q8_0 KV cache`."""
+    for found in _CACHE.finditer(_joined(text)):
+        text = text[: found.start()] + " " * len(found[0]) + text[found.end() :]
+    return text
+
+
+def _joined(text: str) -> str:
+    """The text as the patterns of quantisations expect it, of the same length."""
+    return re.sub(r"[-\s/:]", "_", text.upper())
 
 
 def quantisation_label(text: str) -> str | None:
@@ -131,12 +146,13 @@ def model_key(label: str) -> str:
 
 @cache
 def unknown_tag(name: str) -> str | None:
-    """The tag after a name's colon; `None` if it is a size, a tuning or a quantisation."""
+    """The tag after a name's colon; `None` if it is a size, a tuning, a model or a quantisation."""
     tag = name.rpartition(":")[2] if ":" in name else ""
     if find_quantisation(tag):
         return None
     words = re.findall(r"[a-z0-9.]+", tag.lower())
-    left = [x for x in words if not re.fullmatch(rf"[ae]?\d[\d.]*[bm]|{_SAME_MODEL.pattern}", x)]
+    known = re.compile(rf"[ae]?\d[\d.]*[bm]|\d+k|{TAGS}|{_VARIANTS}")
+    left = [word for word in words if not known.fullmatch(word)]
     return tag if left else None
 
 

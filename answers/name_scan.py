@@ -21,9 +21,6 @@ _STEPS = {
 _LONGEST = 200
 _LONGEST_KEY = 8  # tokens
 _TOKEN = re.compile(r"#\d+|[@+/(]|[a-z0-9.]+")
-_STOPS = frozenset(
-    ["on", "with", "at", "for", "using", "via", "in", "by", "from", "to", "vs", "running"]
-)
 _GIB = {"t": 1024, "m": 1 / 1024}  # by the first letter of the unit; else 1
 
 
@@ -75,10 +72,10 @@ class Scan:
         """The words of the text; `#3` is the third size, `@` a processor, `2x` and `x2` counts."""
         found = find_quantisation(self.text)
         plain = plain_text(self.text.replace(found[1], " ", 1) if found else self.text)
-        plain = FOUND["no_gpu"].sub(" @ ", _replaced("before", plain))
+        plain = FOUND["no_gpu"].sub(" @ ", replaced("before", plain))
         plain = FOUND["processor"].sub(self._take_processor, plain)
         plain = FOUND["size"].sub(self._take_size, plain)
-        plain = _replaced("after", FOUND["context"].sub(self._take_context, plain))
+        plain = replaced("after", FOUND["context"].sub(self._take_context, plain))
         stripped = (each.strip(".") for each in _TOKEN.findall(plain))
         return [each for each in stripped if each]
 
@@ -208,24 +205,25 @@ class Scan:
         return kind in ("c", "e", "k") or (kind in ("t", "#") and not sized)
 
 
+def replaced(step: str, text: str) -> str:
+    """The text after the replacements of a step of the table."""
+    for pattern, replacement in _STEPS[step]:
+        text = pattern.sub(replacement, text)
+    return text
+
+
 def plain_text(text: str) -> str:
     """The text in lower case, without accents and trademark signs, with blanks for hyphens."""
     text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text[:_LONGEST], flags=re.IGNORECASE)
-    return _replaced("plain", unicodedata.normalize("NFKD", text).lower()).strip()
+    return replaced("plain", unicodedata.normalize("NFKD", text).lower()).strip()
 
 
 def address_in(text: str) -> str | None:
     """The address of a model in a text, `owner/name:tag`, as the hub and Ollama write it."""
     for found in re.finditer(  # bounded, for any length of text
-        r"(?:[\w.-]{1,96}/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?", text, re.ASCII
+        r"(?:[\w.~:-]{0,96}[/\\]){1,12}[\w.-]{1,96}(?::[\w.-]{1,96})?", text, re.ASCII
     ):
-        name = found[0].lower().split("/")[-1]
+        name = re.split(r"[/\\]", found[0].lower())[-1]
         if FOUND["family"].match(name) or re.search(r"(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])", name):
             return found[0]
     return None
-
-
-def _replaced(step: str, text: str) -> str:
-    for pattern, replacement in _STEPS[step]:
-        text = pattern.sub(replacement, text)
-    return text

@@ -12,13 +12,18 @@ from functools import cache
 import msgspec
 from msgspec.structs import replace
 
-from answers.model_names import find_quantisation, model_key, quantisation_label
+from answers.model_names import find_quantisation, quantisation_label
+from answers.model_search import find_model
 from answers.name_scan import FOUND, TABLE, Scan, Spot, address_in, plain_text
 from answers.names_table import ListedCard, squeezed
 from estimates.roofline import devices, normalised
 
 _NEAREST = 3
 _STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
+_REPOSITORY = re.compile(
+    r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?(?!models/)(\w[\w.-]*/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)",
+    re.ASCII,
+)
 _LISTED = {card.key: card for card in TABLE.cards}
 
 
@@ -46,7 +51,8 @@ class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
     """The model that a text names, as `written`; without a known name, `slug` is made of its words.
 
     `quantisation` is spelled as in file names (`UD-Q4_K_XL`), `repository` is `owner/name`, and
-    `parameters_b` is the number of parameters that the text states, in billions.
+    `parameters_b` is the number of parameters that the text states, in billions. `unknown` are the
+    words that do not belong to the name.
     """
 
     slug: str
@@ -54,6 +60,7 @@ class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
     repository: str | None = None
     parameters_b: float | None = None
     written: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,8 +87,8 @@ def read_machine(text: str) -> NamedMachine:
 @cache
 def read_model(text: str) -> ModelRef:
     """The model that a text names, with the quantisation, repository and size in the text."""
-    owned = re.search(r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?([\w.-]+/[\w.-]+)", text, re.ASCII)
-    slug = model_key(text)
+    owned = _REPOSITORY.search(text)
+    slug, unknown = find_model(text)
     stated = _STATED.findall(slug)
     size = float(stated[0][0]) if len(stated) == 1 else None
     return ModelRef(
@@ -90,6 +97,7 @@ def read_model(text: str) -> ModelRef:
         repository=owned[1] if owned else None,
         parameters_b=size / 1000 if size and stated[0][1] == "m" else size,
         written=text,
+        unknown=unknown,
     )
 
 

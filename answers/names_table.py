@@ -11,7 +11,7 @@ from functools import cache
 
 import msgspec
 
-from answers.model_names import BITS, GENERATION, TAGS, patterns
+from answers.model_names import BITS, GENERATION, TAGS, model_key, patterns, table
 from estimates.roofline import devices
 from schemas.vocabulary import MODEL_GENERATIONS, MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
@@ -54,7 +54,8 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
 
     The kinds: `c` cards (indices), `n` noise, `l` laptop, `e` engine, `t` task, `#` a count, and
     `k` a maker. `steps` are replacements in a text, in order. `variants` are words that make a name
-    beside them another card's.
+    beside them another card's. `models` gives the slug of a known model for the parts of its name
+    in the order of the alphabet; `name_words` are the words by which models differ.
     """
 
     cards: tuple[ListedCard, ...]
@@ -65,6 +66,8 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     printed: Mapping[str, str]
     generations: Mapping[str, str]
     slugs: Mapping[str, str]
+    models: Mapping[str, str]
+    name_words: tuple[str, ...]
     names: Mapping[str, str]
     quantisations: tuple[tuple[str, str], ...]
 
@@ -94,8 +97,46 @@ def names_table() -> NamesTable:
         printed=_SOURCE["printed"],
         generations=MODEL_GENERATIONS,
         slugs=MODEL_SLUGS,
+        models=_models(),
+        name_words=tuple(sorted(_name_words())),
         names={key: name.lower() for key, name in MODEL_NAMES.items() if key != name.lower()},
         quantisations=tuple((bits.name, pattern.pattern) for pattern, bits in patterns()),
+    )
+
+
+def name_parts(slug: str) -> str:
+    """The parts of a model's name in the order of the alphabet: `3 8b qwen` for `qwen3-8b`."""
+    return " ".join(sorted(re.sub(r"\b([a-z]{3,})v?(?=\d)", r"\1-", slug).split("-")))
+
+
+@cache
+def _slugs() -> frozenset[str]:
+    """The slugs of the models in all tables."""
+    rows = [
+        *table("shapes.csv", ("name", "match", "architecture")),
+        *table("sizes.csv", ("name", "match", "source")),
+    ]
+    listed = document("listed", "answers")["models"]
+    presets = [each["model"] for each in document("presets", "answers")["presets"]]
+    names = [*(row["name"] for row in rows), *listed, *presets]
+    return frozenset((*map(model_key, names), *MODEL_SLUGS.values()))
+
+
+def _models() -> dict[str, str]:
+    """Known models; a mixture also without its total or its active size, if one model fits."""
+    short: dict[str, set[str]] = {}
+    for slug in sorted(_slugs()):
+        for left_out in (r"-a\d[\d.]*b(?=-|$)", r"-\d[\d.]*b(?=-a\d)"):
+            short.setdefault(name_parts(re.sub(left_out, "", slug)), set()).add(slug)
+    alone = {parts: slugs.pop() for parts, slugs in sorted(short.items()) if len(slugs) == 1}
+    return alone | {name_parts(slug): slug for slug in sorted(_slugs())}
+
+
+def _name_words() -> set[str]:
+    words = {word for slug in _slugs() for word in slug.split("-") if word[0].isalpha()}
+    sizes = re.compile(r"[ae]\d[\d.]*b")
+    return {word for word in words if not sizes.fullmatch(word)} | set(
+        _SOURCE["models"]["variants"].split()
     )
 
 

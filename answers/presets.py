@@ -119,11 +119,14 @@ def preset_named(name: str) -> Preset | None:
 def preset_of(ref: ModelRef) -> Preset | None:
     """The preset of a model whose name was read; `None` for a file or an unknown model."""
     name = ref.written
-    if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
+    ends = "gguf" if "/" in name else ".gguf"
+    if name.lower().endswith(ends) or ("/" in name and _OWNER.match(name) is None):
         return None
     named = _by_name().get(_joined(name))
     if named is not None or unknown_tag(name):
         return named
+    if ref.unknown and "/" in name and "gguf" not in name.lower():
+        return None  # another repository's weights
     found = _of_model(ref.slug, ref.quantisation, owned="/" in name)
     if found is None or "gguf" not in name.lower() or "/" not in name:
         return found

@@ -86,12 +86,15 @@ def _said(text: str) -> tuple[Named, tuple[str, ...]]:
 
     Any other text is a model's name or a file.
     """
-    if " " not in text.strip() or expanded(text).is_file():
-        return Named(machine=NamedMachine(), model=read_model(text)), ()
-    said = read(text)
+    is_file = expanded(text).is_file()
+    if " " not in text.strip() or is_file:
+        said = Named(machine=NamedMachine(), model=read_model(text))
+    else:
+        said = read(text)
     if said.model is None:
         raise refuse_unknown(text)
-    notes = [f"{word!r} was not understood" for word in said.unknown]
+    unknown = () if is_file else (*said.unknown, *said.model.unknown)
+    notes = [f"{word!r} was not understood" for word in unknown]
     if said.engine and engine_named(said.engine) is None:
         notes.append(f"{said.engine} cannot be planned; {', '.join(ENGINES)} can")
     return said, tuple(notes)

@@ -32,6 +32,8 @@ ENGINES = ("vllm", "llama.cpp", "sglang", "mlx", "ollama", "exl3", "")
 COUNTS = ("", "2x ", "dual ", "3 x ", "4x", "two ", "8x ")
 WEIGHTS = ("Q4_K_M", "q8_0", "UD-Q4_K_XL", "awq", "FP8", "nvfp4", "4bit", "mxfp4", "iq3_xxs", "")
 MEMORIES = ("", " 24GB", " 16 gb", " 12g", " 128GB DDR5", " 64 GB unified", " 48 GiB")
+BEFORE = ("", "[bench] ", "ollama run ", "which draft for ", "~/m/", "用")
+AFTER = ("", " locally", ":latest", "-official", " q8_0 KV cache", " is slow?", " 双卡", ".gguf")
 DEPTHS = ("", "64k", "16k ctx", "32768 tokens")
 
 
@@ -124,7 +126,8 @@ def compositions(number: int, seed: int) -> Iterator[str]:
     models = [model_label(key) for key, _ in listed_models(())]
     for _ in range(number):
         card = rng.choice(COUNTS) + rng.choice(cards) + rng.choice(MEMORIES)
-        parts = [card, f"{rng.choice(models)} {rng.choice(WEIGHTS)}"]
+        model = f"{rng.choice(models)} {rng.choice(WEIGHTS)}"
+        parts = [card, rng.choice(BEFORE) + model + rng.choice(AFTER)]
         parts += [rng.choice(ENGINES), rng.choice(DEPTHS)]
         rng.shuffle(parts)
         text = " ".join(filter(None, parts)).replace(" ", rng.choice(NOISE) or " ")
@@ -144,6 +147,32 @@ def test_page_and_terminal_agree_on_random_questions(
     for kind, reader in READERS.items():
         said = [msgspec.to_builtins(reader(text)) for text in asked]
         assert found[kind] == json.loads(json.dumps(said))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "[benchmark] {} with 64k context",
+        "ollama run {}",
+        "which draft for {} on Apple M5 Max?",
+        "is {} faster via llama.cpp?",
+        "/home/ann/models/{}-GGUF/{}-Q4_K_M-00001-of-00003.gguf",
+        "C:\\models\\{}-Q8_0.gguf",
+        "bartowski_{}-official",
+    ],
+)
+def test_a_model_is_found_among_other_words(around: str) -> None:
+    for key, _ in listed_models(()):
+        text = around.format(*[model_label(key).replace(" ", "-")] * 2)
+
+        assert read_model(text).slug == key
+
+
+def test_a_word_that_makes_another_model_is_never_left_out() -> None:
+    for key, _ in listed_models(()):
+        for word in ("coder", "vl", "distill", "reap", "8x3b", "falcon", "embedding"):
+            if word not in key:
+                assert read_model(f"{model_label(key)} {word} on a 3090").slug != key
 
 
 def test_a_composed_question_is_read_back() -> None:

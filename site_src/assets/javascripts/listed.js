@@ -116,7 +116,8 @@ export const modelFor = (data, { slug, parameters_b, written }) => {
 // are for usual weights and a context of 4,096 tokens; other parts are for the terminal.
 export const partsOf = ({ typed, found, named }) => {
   const { machine, model, engine, context_tokens: context, unknown } = typed;
-  const spare = (unknown.length ? unknown : machine.unknown).join(" ");
+  const words = [...unknown, ...(model?.unknown ?? [])];
+  const spare = (words.length ? words : machine.unknown).join(" ");
   return [
     [found.machine?.label, "Machine"],
     [named.model?.label, "Model"],

@@ -1,82 +1,24 @@
 // Read cards, machines, models and whole questions as people write them. The same algorithm as
 // `answers/names.py`, over the same table; the tests read one list of spellings with both.
+import { lookup, quantisationIn, readModel, replaced, rulesOf, whole } from "./model_names.js";
+
+export { readModel };
+
 const KINDS = ["c", "#", "l", "e", "t", "k", "n"];
 const NO_NAME = /^[#@+/(]/;
-const tables = new WeakMap();
-const rulesOf = (table) => {
-  const each = ([name, text]) => [name, new RegExp(text, "g")];
-  const steps = ([name, pairs]) => [name, pairs.map(([text, to]) => each([to, text]))];
-  const made = () => ({
-    ...Object.fromEntries(Object.entries(table.patterns).map(each)),
-    ...Object.fromEntries(Object.entries(table.steps).map(steps)),
-    quantisations: table.quantisations.map(([name, text]) => [name, new RegExp(text)]),
-  });
-  return tables.get(table) ?? tables.set(table, made()).get(table);
-};
-const own = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
 const has = (pattern, text) => text.search(pattern) >= 0;
 const begins = (pattern, text) => text.search(pattern) === 0;
-const whole = (pattern, text) => new RegExp(`^(?:${pattern.source})$`).test(text);
-const replaced = (rules, step, text) =>
-  rules[step].reduce((now, [to, pattern]) => now.replace(pattern, to), text);
 const plainOf = (rules, text) => {
   const short = [...text].slice(0, 200).join("");
   const bare = short.replace(/[®™]|\((?:R|TM|C)\)/gi, " ").normalize("NFKD");
   return replaced(rules, "plain", bare.toLowerCase()).trim();
 };
 
-// ---- models -------------------------------------------------------------------------------------
-const quantisationIn = (rules, text) => {
-  const plain = text.toUpperCase().replace(/[-\s/:]/g, "_");
-  const bits = new RegExp(rules.bits.source).exec(plain);
-  if (plain.includes("NOT_STATED")) return null;
-  const row = rules.quantisations.find(
-    ([name, pattern]) => (bits && /^B?F(?:16|32)$/.test(name)) || pattern.test(plain),
-  );
-  const found = bits && (!row || /^B?F(?:16|32)$/.test(row[0])) ? bits : row?.[1].exec(plain);
-  if (!found) return null;
-  const written = text.slice(found.index, found.index + found[0].length);
-  return { name: found === bits ? `${bits[1]}-bit` : row[0], written };
-};
-const labelOf = (found) => {
-  const bits = found?.name.replace(/^UD_/, "") ?? null;
-  const dynamic = found?.written.toUpperCase().replace(/[\s_-]+/g, "_") === `UD_${bits}`;
-  return dynamic ? `UD-${bits}` : bits;
-};
-const slugOf = (table, rules, label) => {
-  const bare = label.replace(/\([^)]*\)/g, " ");
-  let text = (bare.trim() ? bare : label).toLowerCase().trim();
-  for (let found; (found = quantisationIn(rules, text)); )
-    text = text.replaceAll(found.written, " ");
-  const joined = (part, pattern) => (part.match(pattern) ?? []).join("-");
-  const aliased = (slug) => own(table.slugs, slug) ?? slug;
-  const version = (_, family, ...numbers) =>
-    table.generations[family] + numbers.slice(0, 3).filter(Boolean).join(".");
-  const slug = aliased(joined(text.replace(/\.(?=gguf\b|i1\b|\s|$)/g, " "), /[a-z0-9./]+/g))
-    .replace(/^(?:(?:hf|huggingface)\.co\/)?[\w.-]+\/(?=[^/]+$)/, "")
-    .replace(rules.generation, version);
-  const words = joined(own(table.names, slug) ?? slug, /[a-z0-9.]+/g).split("-");
-  const telling = words.filter((word) => !whole(rules.tag, word)).join("-");
-  return aliased(telling.replace(rules.generation, version));
-};
-export const readModel = (table, text) => {
-  const rules = rulesOf(table);
-  const slug = slugOf(table, rules, text);
-  const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
-  return {
-    slug,
-    quantisation: labelOf(quantisationIn(rules, text)),
-    repository: text.match(/(?:^|\s)(?:(?:hf|huggingface)\.co\/)?([\w.-]+\/[\w.-]+)/)?.[1] ?? null,
-    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
-    written: text,
-  };
-};
-
 // ---- the words of a text ------------------------------------------------------------------------
-const HUB = /(?:[\w.-]{1,96}\/){1,3}[\w.-]{1,96}(?::[\w.-]{1,96})?/g;
+const HUB = /(?:[\w.~:-]{0,96}[/\\]){1,12}[\w.-]{1,96}(?::[\w.-]{1,96})?/g;
 const hubIn = (rules, text) =>
   (text.match(HUB) ?? []).find((found) => {
-    const name = found.toLowerCase().split("/").at(-1);
+    const name = found.toLowerCase().split(/[/\\]/).at(-1);
     return begins(rules.family, name) || /(?<![a-z0-9])\d[\d.]*b(?![a-z0-9])/.test(name);
   });
 // `#3` is the third size, `@` a processor, `2x` and `x2` counts.
@@ -111,7 +53,7 @@ const longest = (keys, tokens, at) => {
     const word = part.filter((each) => !NO_NAME.test(each)).join("");
     const kind = KINDS.find((each) => Object.hasOwn(keys[each], word));
     if (kind) return [kind, keys[kind][word], end];
-    const single = /\ds$/.test(word) && own(keys.c, word.slice(0, -1)); // "3090s"
+    const single = /\ds$/.test(word) && lookup(keys.c, word.slice(0, -1)); // "3090s"
     if (single) return ["c", single, end];
   }
   return ["", "", at + 1];
