@@ -6,7 +6,6 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from answers.answer import Answer, notes_of, setup_for
-from answers.catalog import QUANTISATIONS
 from answers.choices import NO_DRAFT, PlannedModel, PlanOption
 from answers.estimate import Setup, predicted
 from answers.model import ModelFacts
@@ -15,6 +14,7 @@ from answers.placement import LoadPlan, fit
 from answers.rounds import Speculation
 from answers.shapes import facts_of, shape_of
 from answers.speed import plain
+from answers.usual_weights import QUANTISATIONS
 from answers.warnings import warnings_for
 
 Parts: TypeAlias = tuple[str, ...]

@@ -40,7 +40,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
     model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
-    of `answers.engines.ENGINES`.
+    of `answers.served_engines.ENGINES`.
     """
 
     name: str

@@ -3,19 +3,16 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 
 from msgspec.structs import replace
 
 from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of
-from answers.engines import ENGINES
 from answers.evidence import PairFigure
-from answers.machines import Computer
-from answers.model import Memory, ModelFacts, Setting
+from answers.model import ModelFacts
 from answers.model_names import quantisation_of
 from answers.names import ModelRef, read_model
-from answers.placement import LoadPlan, placed_whole
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -30,7 +27,6 @@ from answers.presets import (
 )
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
 from answers.sized_shapes import shape_named
-from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
@@ -41,10 +37,6 @@ _WITHIN = (
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
-# The usual quantisations of GGUF files, the largest first, and the only one of some models.
-QUANTISATIONS = ENGINES[LLAMA_CPP].quantisations
-_ONLY = "MXFP4"
-_WORTH_TRYING = 1 / 3  # the chance that a quantisation fits whole
 _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>e?\d[\d.]*[bm](?:-.*)?)$")
 
 
@@ -95,62 +87,11 @@ def in_engine(model: PlannedModel, engine: str, name: str) -> PlannedModel:
     return model if engine == model.engine else replace(model, engine=engine, server_name=name)
 
 
-def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[PlannedModel, str]:
-    """The model in the largest usual quantisation that fits whole, and a note of this assumption.
-
-    A file on this disk and a model of only one quantisation are unchanged, without a note; so is
-    any model for llama.cpp on a machine without a card.
-    """
-    preset, usual = target.preset, ENGINES[engine].quantisations
-    one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
-    if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
-        return target, ""
-    largest = largest_quantisation(computer.load(target.facts, Setting()), usual)
-    chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
-    found = preset_for(preset.key, chosen)
-    why = "the largest usual one that fits whole" if largest else "no usual one fits whole"
-    note = f"the quantisation is not stated, so {chosen} is assumed: {why}"
-    return (found and model_of(found)) or target, note
-
-
-def _nameless(load: LoadPlan) -> LoadPlan:
-    """The plan without the names of memories, which is equal for all machines of equal memory."""
-    host, *devices = (
-        Memory(name="", free_mib=each.free_mib, estimated=each.estimated)
-        for each in (load.host, *load.devices)
-    )
-    return replace(load, devices=tuple(devices), host=host)
-
-
 def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
     """The assumptions behind the sizes of a model that is known only by name."""
     if facts.weights_error:
         basis = (shape and shape.basis) or _BY_SHAPE.format(name=facts.name)
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
-
-
-def largest_quantisation(
-    load: LoadPlan, usual: tuple[str, ...] = QUANTISATIONS, *, certain: bool = False
-) -> str | None:
-    """The largest usual quantisation in which this plan's target fits whole, or `None`.
-
-    Without `certain`, it may fit only if other programs are closed.
-    """
-    return _largest(_nameless(load), usual, certain=certain)
-
-
-@lru_cache(maxsize=1 << 14)
-def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | None:
-    listed = preset_for(load.target.name)
-    own = listed is not None and listed.quantisation == _ONLY
-    for name in (_ONLY,) if own else usual:
-        preset = preset_for(load.target.name, name)
-        model = model_of(preset) if preset else None
-        if model is not None:
-            found = placed_whole(replace(load, target=model.facts))
-            if found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING):
-                return name
-    return None
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
 from answers.engine_commands import ServeLine, serve_nearest
-from answers.engines import ENGINES
 from answers.estimate import Prediction, Setup, predicted, usual_depth
 from answers.evidence import PairFigure
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.presets import Preset
 from answers.rounds import DraftSource, Speculation
+from answers.served_engines import ENGINES
 from answers.shapes import ShapeRow
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.rig import LLAMA_CPP

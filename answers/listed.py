@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
-from answers.engines import implied_engine
 from answers.evidence import PairFigure, by_model
 from answers.kin import rig_of
 from answers.learned import learned
@@ -22,8 +21,10 @@ from answers.names import ModelRef, card_label, read_model
 from answers.placement import SHARING
 from answers.presets import presets
 from answers.rates import Rate, with_rates
+from answers.served_engines import implied_engine
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
+from answers.usual_weights import fitted
 from estimates.roofline import bandwidth_gb_per_s, devices
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary.documents import document
@@ -91,7 +92,7 @@ def as_asked(
     known = engine or implied_engine(ref) or (LLAMA_CPP if target.path else None)
     notes = () if known else (_ASSUMED_ENGINE,)
     if ref.quantisation is None:
-        target, note = catalog.fitted(target, computer, known or LLAMA_CPP)
+        target, note = fitted(target, computer, known or LLAMA_CPP)
         notes = tuple(filter(None, (note, *notes)))
     return catalog.in_engine(target, known or LLAMA_CPP, ref.repository or "MODEL"), notes
 

@@ -135,8 +135,7 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
         notes.append(f"the layers are divided among the {len(own)} cards, without a tensor split")
     if len(shared) > 1:
         notes.append(f"{len(shared)} machines are named, and the plan is for one of them")
-    machines = max(1, len(shared))
-    return replace(found, notes=tuple(notes), machines=machines, described=True)
+    return replace(found, notes=tuple(notes), machines=max(1, len(shared)), described=True)
 
 
 def computer_of_parts(

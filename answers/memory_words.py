@@ -1,9 +1,9 @@
 """Write an answer's sentences about memory: what fits, what is missing, the longest context."""
 
 from answers.answer import Answer
-from answers.catalog import largest_quantisation
 from answers.choices import PlanOption
-from answers.engines import ENGINES
+from answers.served_engines import ENGINES
+from answers.usual_weights import largest_quantisation
 from schemas.vocabulary import say
 
 _GIB = 1024

@@ -97,12 +97,11 @@ def _sizes() -> tuple[Size, ...]:
 
 def _shape(size: Size) -> ShapeRow:
     a, b, c, d, usual_kv, queries = _DENSE if size.active_b is None else _MIXTURE
-    width = a * math.pow(size.parameters_b, b)
-    embedding = size.embedding or max(_STEP, round(width / _STEP) * _STEP)
+    steps = round(a * math.pow(size.parameters_b, b) / _STEP)
+    embedding = size.embedding or max(1, steps) * _STEP
     layers = size.layers or max(1, round(c * math.pow(size.parameters_b, d)))
     kv_width = size.kv_width or int(usual_kv)
-    kv_heads = max(1, kv_width // _HEAD)
-    head = kv_width // kv_heads
+    head = kv_width // (kv_heads := max(1, kv_width // _HEAD))
     heads = max(1, round(queries * embedding / head))
     parameters, tied = size.parameters_b * 1e9, size.parameters_b < _TIED_BELOW or size.table_b > 0
     ends = 1 if tied else 2

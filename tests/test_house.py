@@ -31,8 +31,9 @@ def reach(module: str) -> set[str]:
     while new:
         seen |= new
         imports = [n for name in new for n in NODES[name] if isinstance(n, ast.ImportFrom)]
-        named = [[f"{node.module}.{alias.name}" for alias in node.names] for node in imports]
-        new = {name for names in named for name in names if name in TREES} - seen
+        named = {node.module for node in imports}
+        named |= {f"{node.module}.{alias.name}" for node in imports for alias in node.names}
+        new = (named & TREES.keys()) - seen
     return seen
 
 

@@ -10,14 +10,14 @@ from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
 from answers.commands import methods_by, source_of
 from answers.curves import Curve
-from answers.engines import ENGINES, engine_named
 from answers.listed import as_asked, question_about
 from answers.machines import Computer
 from answers.model import Setting
-from answers.names import Named, NamedMachine, read, read_model
+from answers.names import ModelRef, Named, NamedMachine, read, read_model
 from answers.placement import fit
 from answers.rates import with_step
 from answers.rounds import DraftSource
+from answers.served_engines import ENGINES, engine_named
 from harness.campaign.options import AUTOMATIC_LAYERS
 from harness.curves.kept import kept_for
 from harness.curves.read import read as read_curve
@@ -54,11 +54,7 @@ def question_of(
     said, notes = _said(models.target)
     described = bool(said.machine.cards or said.machine.processor or said.machine.ram_gib)
     here = computer_of(computer.words, said.machine if described else None)
-    ref = said.model or read_model(models.target)
-    target = find(ref, say=say)
-    if target.path is not None and target.preset is None:  # the file's own name
-        own = read_model(target.facts.name)
-        ref = replace(own, written=ref.written, quantisation=ref.quantisation)
+    ref, target = _found(said.model or read_model(models.target), say)
     curve = _curve(speed.curve, models.target, target, here, described=computer.words.described)
     if curve is None:  # a curve belongs to this file
         engine = models.engine or (engine_named(said.engine) if said.engine else None)
@@ -79,6 +75,15 @@ def question_of(
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance))
     return replace(asked, ways=ways, named=named)
+
+
+def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
+    """Return the model that is meant; a file on this disk is known by its own name."""
+    target = find(ref, say=say)
+    if target.path is None or target.preset is not None:
+        return ref, target
+    own = read_model(target.facts.name)
+    return replace(own, written=ref.written, quantisation=ref.quantisation), target
 
 
 def _said(text: str) -> tuple[Named, tuple[str, ...]]:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from answers.catalog import QUANTISATIONS, largest_quantisation, model_named
+from answers.catalog import model_named
 from answers.machines import MachineWords, described_computer
 from answers.model import Setting
 from answers.placement import Extent, LoadPlan, Projection, fit
 from answers.shapes import stated_bytes
+from answers.usual_weights import QUANTISATIONS, largest_quantisation
 
 
 def plan_of(model: str, card: str, ram: float = 32) -> LoadPlan:

@@ -38,7 +38,7 @@ from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
 from pipeline.site.pages import evidence_file
 from pipeline.site.pages.answer_card import card_of
-from pipeline.site.pages.answer_rows import COLUMNS, WORDS, Machine, ModelRows, machines_of
+from pipeline.site.pages.answer_rows import COLUMNS, WORDS, ModelRows, PlannedMachine, machines_of
 from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import grouped
@@ -185,7 +185,7 @@ def _model(key: str, name: str, own: Sequence[PairFigure]) -> Mapping[str, objec
 
 
 def _listed(
-    asked: Sequence[ListedMachine], computers: Sequence[Machine], pairs: Iterable[PairFigure]
+    asked: Sequence[ListedMachine], computers: Sequence[PlannedMachine], pairs: Iterable[PairFigure]
 ) -> Iterator[tuple[object, ...]]:
     """Yield each machine's entry in the index; its free memory is known only for a single card.
 
@@ -208,7 +208,7 @@ def _listed(
 def _file(
     key: str,
     name: str,
-    machines: Iterable[Machine],
+    machines: Iterable[PlannedMachine],
     pairs: Mapping[str, Sequence[PairFigure]],
     cache: Cache,
     kept_rows: Sequence[object],

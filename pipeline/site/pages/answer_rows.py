@@ -43,7 +43,7 @@ MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class PlannedMachine:
     """A machine with known memory, its number in the index, and the memory rates reached on it.
 
     `others` is the machine with other sizes of main memory: by size in GiB, the smallest first.
@@ -54,7 +54,7 @@ class Machine:
     digest: str
     rates: tuple[Rate, ...]
     ram_gib: float = 0
-    others: tuple["Machine", ...] = ()
+    others: tuple["PlannedMachine", ...] = ()
 
     def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
         """The machine with the rates reached with similar models, and a digest of all of it."""
@@ -64,7 +64,7 @@ class Machine:
         return f"{self.digest} {reached}", computer
 
 
-def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[Machine]:
+def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[PlannedMachine]:
     """Yield the listed machines of known memory, numbered by their places in the list."""
     for number, machine in enumerate(asked):
         with suppress(QuestionError):  # a card of unknown size
@@ -75,10 +75,10 @@ def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterat
             yield with_fields(found, others=others)
 
 
-def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> Machine:
+def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> PlannedMachine:
     computer = described_computer(words)
     digest = sha256(msgspec.json.encode(computer)).hexdigest()
-    return Machine(
+    return PlannedMachine(
         number, computer, digest, rates_of(computer, rates), words.ram or DEFAULT_RAM_GIB
     )
 
@@ -94,7 +94,7 @@ class ModelRows:
     used: dict[str, Row] = field(default_factory=dict)
     placed: dict[tuple[object, ...], Placements] = field(default_factory=dict)
 
-    def rows(self, machine: Machine) -> Iterator[tuple[Machine, Row]]:
+    def rows(self, machine: PlannedMachine) -> Iterator[tuple[PlannedMachine, Row]]:
         """The machine's row, and rows for other sizes of main memory that decide what fits.
 
         They are in the order of main memory. A row holds up to the next one, and the first also
@@ -113,7 +113,7 @@ class ModelRows:
                 if row[0][_EXTENT] != "no":
                     return
 
-    def row(self, machine: Machine) -> Row:
+    def row(self, machine: PlannedMachine) -> Row:
         """A machine's row, from an earlier build if nothing that it depends on has changed."""
         target, notes = as_asked(self.ref, self.target, machine.computer)
         own, computer = machine.with_rates_for(target.facts)
@@ -126,7 +126,7 @@ class ModelRows:
         self.used[own] = self.known[own]
         return self.known[own]
 
-    def fits(self, machine: Machine) -> bool:
+    def fits(self, machine: PlannedMachine) -> bool:
         """Whether the machine holds the model without a draft."""
         target, _ = as_asked(self.ref, self.target, machine.computer)
         return self._placements(target, machine.computer).alone.fits

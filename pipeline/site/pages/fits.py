@@ -12,7 +12,7 @@ from math import ceil, floor
 import duckdb
 import orjson
 
-from answers import catalog, placement
+from answers import catalog, placement, usual_weights
 from answers.choices import PlannedModel, Way
 from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
@@ -29,7 +29,7 @@ PATH = "assets/fits.json"
 FORMAT, VERSION = "draftmap-fits", 1
 DEFAULT_QUANTISATION, DEFAULT_CONTEXT, DEFAULT_MEMORY, DEFAULT_RAM = "Q4_K_M", 8192, 12, 32
 DEFAULT_MODEL = "qwen3-14b"
-QUANTISATIONS = (*catalog.QUANTISATIONS, "MXFP4")
+QUANTISATIONS = (*usual_weights.QUANTISATIONS, "MXFP4")
 CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 KV_TYPES = ("f16", "q8_0", "q4_0")
 NO_DRAFT = "none"

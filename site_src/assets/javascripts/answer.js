@@ -1,7 +1,8 @@
 // Look up the answer to "does it help me?" in `assets/answers/`, where Python has answered every
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
-import { el, read } from "./dom.js";
+import { machineName, once } from "./answerdata.js";
+import { el } from "./dom.js";
 import { machineFor, modelFor } from "./listed.js";
 import { readModel, read as readNames } from "./names.js";
 import { rate, times } from "./say.js";
@@ -9,27 +10,6 @@ import { rate, times } from "./say.js";
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as on the map
 const USUAL_RAM_GIB = 32;
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
-
-// The names, loaded once; the file of a model is loaded with the first question about it.
-const loaded = new Map();
-const once = (url) => {
-  if (!loaded.has(url)) loaded.set(url, read(url));
-  return loaded.get(url);
-};
-export const load = async ({ answers, names, root }) => {
-  const [index, table] = await Promise.all([once(`${answers}index.json`), names && once(names)]);
-  const machines = index.machines.map(([label, memory, kind, bandwidth, shared, free], number) => ({
-    ...{ label, memory, kind, bandwidth, shared, free, number, address: null },
-  }));
-  return {
-    ...index,
-    named: index.words,
-    machines,
-    names: table,
-    folder: answers,
-    root,
-  };
-};
 
 // ---- the question -----------------------------------------------------------------------------
 // A machine has rows for the sizes of main memory that decide what fits; each holds up to the next.
@@ -61,9 +41,6 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
 
 // ---- drawing ----------------------------------------------------------------------------------
 const link = (href, text) => Object.assign(el("a", "", text), { href });
-export const machineName = ({ label, memory }) =>
-  memory && !/\d ?GB/.test(label) ? `${label} ${memory} GB` : label;
-
 const copy = async ({ target }, text) => {
   try {
     await navigator.clipboard.writeText(text);

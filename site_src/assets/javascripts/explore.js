@@ -288,7 +288,10 @@ class Explore {
   async instead(cell, asked) {
     try {
       // Loaded only for visitors whose search finds nothing.
-      const { answerTo, draw, load } = await import("./answer.js");
+      const [{ answerTo, draw }, { load }] = await Promise.all([
+        import("./answer.js"),
+        import("./answerdata.js"),
+      ]);
       const data = await load(this.form.dataset);
       const answer = await answerTo(data, asked);
       if (cell.isConnected) cell.append(draw(data, answer));

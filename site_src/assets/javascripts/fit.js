@@ -2,10 +2,8 @@
 // beside a card's free memory. The script adds four numbers; the planner decides where layers go if
 // the model does not fit.
 
-import { load, machineName } from "./answer.js";
+import { load, machineName } from "./answerdata.js";
 import { el, read, remember, restore } from "./dom.js";
-import { machineFor } from "./listed.js";
-import { readMachine } from "./names.js";
 import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
@@ -158,7 +156,8 @@ const machineOf = async (page, text) => {
   const { machines } = await page.index;
   const plain = machines.find(({ label, kind }) => kind === "memory" && label === `${text} card`);
   if (plain || !text) return { machine: plain };
-  const data = await load(page.place);
+  const asked = [load(page.place), import("./listed.js"), import("./names.js")];
+  const [data, { machineFor }, { readMachine }] = await Promise.all(asked);
   return machineFor(data, readMachine(data.names, text), text);
 };
 

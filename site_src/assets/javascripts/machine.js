@@ -47,8 +47,9 @@ const understood = (form, parts) => {
 };
 
 const load = async (form) => {
-  const [answer, asked] = await Promise.all([import("./answer.js"), import("./listed.js")]);
-  const data = await answer.load(form.dataset);
+  const scripts = [import("./answer.js"), import("./listed.js"), import("./answerdata.js")];
+  const [answer, asked, files] = await Promise.all(scripts);
+  const data = await files.load(form.dataset);
   const named = data.machines.map(({ label }) => new Option(label, label));
   form.querySelector("datalist").append(...named);
   return { answer, asked, data };

@@ -13,7 +13,7 @@ from answers.names import ModelRef
 from schemas.rig import LLAMA_CPP
 
 
-class Engine(msgspec.Struct, frozen=True, kw_only=True):
+class ServedEngine(msgspec.Struct, frozen=True, kw_only=True):
     """An engine: its name in a command line, and the usual quantisations, the largest first.
 
     `forms` matches the quantisations of files that only this engine loads. `options` are the names
@@ -35,23 +35,23 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
 
 _GGUF = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "Q2_K")
 _SAFETENSORS = ("BF16", "FP8", "AWQ")
-ENGINES: Mapping[str, Engine] = {
-    LLAMA_CPP: Engine(server=LLAMA_CPP, quantisations=_GGUF, forms=r"(UD-)?(I?Q|TQ)\d.*"),
-    "vllm": Engine(
+ENGINES: Mapping[str, ServedEngine] = {
+    LLAMA_CPP: ServedEngine(server=LLAMA_CPP, quantisations=_GGUF, forms=r"(UD-)?(I?Q|TQ)\d.*"),
+    "vllm": ServedEngine(
         server=VLLM,
         quantisations=_SAFETENSORS,
         forms=r"AWQ|GPTQ|FP8|MXFP[68]|NVFP4A16|W\d+A\d+|INT[48].*",
         options=("--max-model-len", "--tensor-parallel-size"),
     ),
-    "sglang": Engine(
+    "sglang": ServedEngine(
         server=SGLANG, quantisations=_SAFETENSORS, options=("--context-length", "--tp-size")
     ),
-    "mlx": Engine(
+    "mlx": ServedEngine(
         server=MLX_LM,
         quantisations=("MLX 8-bit", "MLX 6-bit", "MLX 4-bit"),
         forms=r"MLX.*|\d-bit|oQ\d",
     ),
-    "ollama": Engine(server="Ollama", quantisations=_GGUF),
+    "ollama": ServedEngine(server="Ollama", quantisations=_GGUF),
 }
 _ALIKE = {"ik_llama.cpp": LLAMA_CPP, "koboldcpp": LLAMA_CPP, "lm-studio": LLAMA_CPP}
 _WORDS = {"gguf": LLAMA_CPP, "mlx": "mlx"}

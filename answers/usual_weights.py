@@ -1,0 +1,70 @@
+"""Choose the quantisation of a model that a question names without one."""
+
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from answers.catalog import model_of
+from answers.choices import PlannedModel
+from answers.machines import Computer
+from answers.model import Memory, Setting
+from answers.placement import LoadPlan, placed_whole
+from answers.presets import preset_for
+from answers.served_engines import ENGINES
+from schemas.rig import LLAMA_CPP
+
+# The usual quantisations of GGUF files, the largest first, and the only one of some models.
+QUANTISATIONS = ENGINES[LLAMA_CPP].quantisations
+_ONLY = "MXFP4"
+_WORTH_TRYING = 1 / 3  # the chance that a quantisation fits whole
+
+
+def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[PlannedModel, str]:
+    """The model in the largest usual quantisation that fits whole, and a note of this assumption.
+
+    A file on this disk and a model of only one quantisation are unchanged, without a note; so is
+    any model for llama.cpp on a machine without a card.
+    """
+    preset, usual = target.preset, ENGINES[engine].quantisations
+    one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
+    if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
+        return target, ""
+    largest = largest_quantisation(computer.load(target.facts, Setting()), usual)
+    chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
+    found = preset_for(preset.key, chosen)
+    why = "the largest usual one that fits whole" if largest else "no usual one fits whole"
+    note = f"the quantisation is not stated, so {chosen} is assumed: {why}"
+    return (found and model_of(found)) or target, note
+
+
+def largest_quantisation(
+    load: LoadPlan, usual: tuple[str, ...] = QUANTISATIONS, *, certain: bool = False
+) -> str | None:
+    """The largest usual quantisation in which this plan's target fits whole, or `None`.
+
+    Without `certain`, it may fit only if other programs are closed.
+    """
+    return _largest(_nameless(load), usual, certain=certain)
+
+
+@lru_cache(maxsize=1 << 14)
+def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | None:
+    listed = preset_for(load.target.name)
+    own = listed is not None and listed.quantisation == _ONLY
+    for name in (_ONLY,) if own else usual:
+        preset = preset_for(load.target.name, name)
+        model = model_of(preset) if preset else None
+        if model is not None:
+            found = placed_whole(replace(load, target=model.facts))
+            if found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING):
+                return name
+    return None
+
+
+def _nameless(load: LoadPlan) -> LoadPlan:
+    """The plan without the names of memories, which is equal for all machines of equal memory."""
+    host, *devices = (
+        Memory(name="", free_mib=each.free_mib, estimated=each.estimated)
+        for each in (load.host, *load.devices)
+    )
+    return replace(load, devices=tuple(devices), host=host)
