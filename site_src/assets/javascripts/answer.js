@@ -21,8 +21,9 @@ const rowFor = ({ answers, columns }, { number }, ram) => {
 // The field for the card takes a whole sentence; a model in its own field counts instead.
 export const answerTo = async (data, { card = "", model = "", task = "all", ram = "" }) => {
   const typed = readNames(data.names, card);
-  const own = model.trim() ? readNames(data.names, model).model : null;
-  const asked = own ?? (model.trim() ? readModel(data.names, model) : typed.model);
+  const whole = model.trim() ? readModel(data.names, model) : typed.model;
+  const isListed = whole && modelFor(data, whole).model && !modelFor(data, whole).instead;
+  const asked = isListed || !model.trim() ? whole : (readNames(data.names, model).model ?? whole);
   const found = card.trim() ? machineFor(data, typed.machine, card) : {};
   const named = asked ? modelFor(data, asked) : {};
   const question = {

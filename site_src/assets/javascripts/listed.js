@@ -46,8 +46,10 @@ export const alike = (named, text) => {
   return [...named].sort((a, b) => shared(b) - shared(a)).slice(0, NEAREST);
 };
 
+const spaced = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, " ");
 const processorFor = ({ machines, processors }, text) => {
-  const exact = machines.find(({ label, kind }) => kind === "cpu" && text === label.toLowerCase());
+  const same = ({ label, kind }) => kind === "cpu" && spaced(text) === spaced(label);
+  const exact = machines.find(same);
   const names = Object.entries(processors);
   const [name] =
     names.find(([, words]) => words.some((word) => text.includes(word))) ?? names.at(-1);
@@ -84,7 +86,10 @@ export const machineFor = (data, { cards, processor, ram_gib, unknown }, text) =
   }
   if (processor && !strange) {
     const machine = processorFor(data, text.trim().toLowerCase());
-    return { machine, instead: machine.label === text.trim() ? null : "the nearest processor" };
+    return {
+      machine,
+      instead: spaced(machine.label) === spaced(text.trim()) ? null : "the nearest processor",
+    };
   }
   if (ram_gib && !strange) return { machine: processorFor(data, ""), instead: "no card is named" };
   return { nearest: alike(machines, text), why: strange };
