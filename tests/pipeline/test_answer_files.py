@@ -212,7 +212,7 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
 
 def test_the_comments_prediction_equals_that_of_the_file(written: Written) -> None:
     rng = random.Random(6)  # noqa: S311 - questions of a test
-    with_figures = [place for place, row in sorted(written.rows.items()) if row["figures"]]
+    with_figures = [place for place, row in sorted(written.rows.items()) if row["evidence"]]
     compared, differ = 0, []
 
     for key, machine in (*rng.sample(sorted(written.rows), EXPECTED), *with_figures):

@@ -21,7 +21,7 @@ class Words:
 
     look: str = ""
     way: str = ""
-    evidence: str = ""
+    support: str = ""
     why: str | None = ""
     losses: str | None = ""
     room: str | None = ""
@@ -53,7 +53,7 @@ def words_of(found: Answer) -> Words:
     return Words(
         look=_look(found),
         way=way(found),
-        evidence=_evidence(found.judged, found.chance),
+        support=_evidence(found.judged, found.chance),
         why=said.why,
         losses=said.losses,
         room=said.fits[:1].lower() + said.fits[1:],

@@ -32,7 +32,7 @@ WORDS = tuple(each.name for each in fields(Words))  # stored as indices of entri
 _WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
     *("machine", "ram", "verdict", "chance", "baseline_tps", "tps", "speedup", "low", "high"),
-    *("basis", "method", "depth", "draft", "people", "quantisation", "fits", "context", "figures"),
+    *("basis", "method", "depth", "draft", "people", "quantisation", "fits", "context", "evidence"),
     *WORDS,
 )
 _EXTENT = COLUMNS.index("fits") - COLUMNS.index("verdict")

@@ -101,7 +101,7 @@ const slots = (question, answer) => {
     after: drawn ? rate(after) : null,
     speedup: drawn ? times(speedup) : null,
     range: drawn ? `${times(low).slice(0, -1)} to ${times(high)}` : null,
-    evidence: answer.evidence + note,
+    support: answer.support + note,
     model: named.model.label,
   };
 };
