@@ -53,7 +53,7 @@ def test_the_card_has_verdict_figures_commands_and_evidence(
 
     assert card.verdict in ("Probably", "Try it")
     assert card.way.startswith("the draft qwen3-0.6b at depth ")
-    assert re.fullmatch(r"predicted, [789]\d % chance of a gain", card.evidence)
+    assert re.fullmatch(r"predicted, [789]\d % chance of a gain", card.support)
     assert (card.use or "").startswith("llama-server -hf Qwen/Qwen3-32B-GGUF:Q5_K_M -hfd ")
     assert (card.measure or "").startswith("python -m harness qwen3-32b:q5_k_m qwen3-0.6b --quick ")
     assert "figures, published later, were inside such intervals" in (card.accuracy or "")
