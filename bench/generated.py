@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from estimates.identity import canonical_name
-from pipeline.intake.authorship import LETTERS, Sending, sending_findings
+from pipeline.intake.authorship import Sending, sending_findings
 from schemas import contract
 from schemas.codec import FILE_NAME
 from schemas.finding import ROOT, Finding, in_file, shown
+from schemas.sending import LETTERS
 from tests.generated import submission_bytes
 
 OUTPUT = Path(__file__).parent / "figures" / "generated.json"

@@ -17,19 +17,11 @@ from pipeline.intake import git
 from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.migrations import forms
-from schemas.private import odd_names, personal, texts
-from schemas.rules.contradictions import measured_in_future
+from schemas.sending import ON_BEHALF, findings_on_sending
 from schemas.submission import Submission
 
 ROBOT = "github-actions[bot]"
 MAX_RESULTS = 100  # in one pull request
-ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
-PRIVATE = "public"  # the label that permits text that looks private
-LETTERS = "letters"  # the label that permits names with other letters than ASCII
-# The dates of the first commit of llama.cpp and of the first release of vLLM. Nobody measured
-# speculative decoding of language models before the first paper on it (arXiv 2211.17192).
-_FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
-_FIRST_PAPER = "2022-11-30"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,52 +104,10 @@ def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterat
             "rename the file"
         )
         yield Finding(file=path, path=ROOT, message=message, rule="canonical-name")
-    own, author = submission.contributor, sent.contributor
-    if own is not None and author is not None and own.lower() != author.lower():
-        message = (
-            f"the result names {own}, but the pull request is by {author}; write your GitHub "
-            f"user name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
-        )
-        yield Finding(file=path, path="$.contributor", message=message, rule="contributor-author")
-    if LETTERS not in sent.labels:
-        yield from in_file(_odd_letters(submission), path)
-    if PRIVATE not in sent.labels:
-        yield from in_file(_private_data(submission), path)
-    if submission.origin is not None and submission.origin.licence is None:
-        message = (
-            "other people's records may be shared only as their licence allows; import the "
-            "records again, with the licence that their source states (--licence)"
-        )
-        yield Finding(file=path, path="$.origin.licence", message=message, rule="licence-of-source")
-    if sent.now is not None:
-        yield from in_file(measured_in_future(submission, sent.now), path)
-    engine = submission.engine.name
-    first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
-    if submission.measured_from[:10] < first:
-        message = f"{shown(engine)} did not exist before {first}; correct the date"
-        place = "$.measured_from"
-        yield Finding(file=path, path=place, message=message, rule="measured-before-engine")
-
-
-def _odd_letters(submission: Submission) -> Iterator[Finding]:
-    """Findings on names whose letters may look like ASCII; no list of look-alikes is complete."""
-    for place, text in odd_names(submission):
-        message = (
-            f"{shown(text)} has other letters than A to Z; write the name in Latin letters, or ask "
-            f"a maintainer for the label {LETTERS}"
-        )
-        yield Finding(path=place, message=message, rule="name-letters")
-
-
-def _private_data(submission: Submission) -> Iterator[Finding]:
-    """Findings on texts that look private: a published file stays in the history forever."""
-    for place, text in texts(submission):
-        if (kind := personal(text, place)) is not None:
-            message = (
-                f"contains what looks like {kind}; remove it, or ask a maintainer for the label "
-                f"{PRIVATE} if it is not private"
-            )
-            yield Finding(path=place, message=message, rule="private-data")
+    found = findings_on_sending(
+        submission, contributor=sent.contributor, labels=sent.labels, now=sent.now
+    )
+    yield from in_file(found, path)
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:

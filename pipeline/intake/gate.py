@@ -14,7 +14,6 @@ from pipeline.collection.validation import Found, checked, combined, sources_doc
 from pipeline.intake import git, paths
 from pipeline.intake.authorship import (
     MAX_RESULTS,
-    ON_BEHALF,
     UNKNOWN,
     Sending,
     sending_findings,
@@ -25,6 +24,7 @@ from pipeline.intake.figures import figure_findings
 from pipeline.intake.paths import FOLDER
 from pipeline.intake.reference_validator import Judged, compared
 from schemas.finding import Finding
+from schemas.sending import ON_BEHALF
 from schemas.submission import Submission
 
 MAX_ARMS = 200  # of all results together; each takes about 0.1 MB of the site, which may have 1 GB
