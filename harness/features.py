@@ -31,7 +31,7 @@ COMMANDS = {
     "fix": "Repair the format of result files without changing a measurement.",
     "show": "Print the report of a result file: verdicts, speedups per arm and task, and reasons.",
     "verify": "Check a result by repeating two of its prompts with the same weights.",
-    "submit": "Check a result, copy it to results/community/ and open a pull request with gh.",
+    "submit": "Check a result, push it as a branch and open a pull request with gh.",
     "explain": "Explain a flag, verdict, reason or code, and what to do about it.",
     "methods": "List the methods for `run --method` with their default sizes.",
     "import": "Turn another tool's raw records into results of the tier `imported`.",

@@ -17,6 +17,7 @@ from harness import PROGRAM, features
 from harness import cli as application
 from harness.machine.engines import server_program
 from harness.runners import CONNECT
+from tests import clones
 from tests.harness import fake_runner
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
@@ -41,8 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("a folder")
     for name in ("Big 7B", "Small 1B"):
         write_gguf(made / f"{name}.gguf", name=name)
-    (made / "clone" / "schemas").mkdir(parents=True)
-    (made / "clone" / "schemas" / "submission.v2.schema.json").touch()
+    clones.clone(made)
     (made / "result.json").write_bytes(sample_bytes(sample()))
     return made
 
@@ -81,7 +81,7 @@ FEWEST = {
     "compare": (0, 6),
     "plan": (1, 1),
     "show": (1, 1),
-    "submit": (1, 0),
+    "submit": (2, 0),
     "models": (0, 0),
     "methods": (0, 0),
 }

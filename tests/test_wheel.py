@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -10,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from harness.features import COMMANDS
+from schemas.posted import from_text
+from tests import clones
 from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_server import serving
+from tests.processes import needs_shell
+from tests.samples import sample, sample_bytes
 from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
@@ -43,11 +48,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment(wheel, tmp_path_factory.mktemp("venv"))
 
 
-def started(program: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def started(
+    program: Path, folder: Path, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run the installed program in an empty folder, isolated from this checkout."""
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
     nowhere = str(folder / "no-programs")
-    environment = {**kept, "DRAFTMAP_CACHE": str(folder / "cache"), "PATH": nowhere}
+    environment = {**kept, "DRAFTMAP_CACHE": str(folder / "cache"), "PATH": nowhere, **variables}
     return subprocess.run(
         [str(program), *arguments],
         cwd=folder,
@@ -151,3 +158,68 @@ def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_pa
     assert doctor.returncode == 3
     assert "Traceback" not in doctor.stdout + doctor.stderr
     assert "pip install 'draftmap[inprocess]'" in doctor.stdout
+
+
+# Stand-ins for git and gh. Each notes that it was called, and ends its caller by force after the
+# call with the number LAST. Pull requests are the lines of a file.
+STEP = """echo "$0" >> "$CALLS"
+[ "$(wc -l < "$CALLS")" -eq "$LAST" ] && kill -9 $PPID
+exit $code
+"""
+GIT = f"""#!/bin/sh
+{shutil.which("git")} "$@"; code=$?
+{STEP}"""
+GH = f"""#!/bin/sh
+case "$1 $2" in
+  "api user") echo ada ;;
+  "pr list") touch "$PULLS"; cat "$PULLS" ;;
+  "pr create") echo https://host/pull/$(wc -l < "$PULLS") >> "$PULLS"; cat "$PULLS" ;;
+esac
+code=0
+{STEP}"""
+
+
+@needs_shell
+@pytest.mark.long
+@pytest.mark.parametrize(("programs", "steps"), [({"git": GIT, "gh": GH}, 14), ({"git": GIT}, 11)])
+def test_an_installed_wheel_sends_once_although_it_is_killed_after_every_step(
+    installed: Path, tmp_path: Path, programs: dict[str, str], steps: int
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name, script in programs.items():
+        (tmp_path / "bin" / name).write_text(script, "utf-8")
+        (tmp_path / "bin" / name).chmod(0o755)
+    for name in ("cat", "touch", "wc"):
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    (tmp_path / "r.json").write_bytes(sample_bytes(sample(contributor="ada")))
+    for last in range(1, steps + 2):
+        (folder := tmp_path / str(last)).mkdir()
+        clone = clones.clone(folder)
+        clones.git(clone, "switch", "--quiet", "-c", "own-work")
+        (clone / "staged").touch()
+        clones.git(clone, "add", "staged")
+        before, words = clones.state(clone), ("submit", str(tmp_path / "r.json"), "--yes")
+        calls = {"CALLS": str(folder / "calls"), "PULLS": str(folder / "pulls")}
+        variables = {**calls, "PATH": str(tmp_path / "bin")}
+
+        killed = started(installed, clone, *words, **variables, LAST=str(last))
+        again = started(installed, clone, *words, **variables, LAST="0")
+
+        assert killed.returncode == (-9 if last <= steps else 0), (last, killed.stderr)
+        assert again.returncode == 0, (last, again.stderr)
+        place = again.stdout.strip()
+        assert clones.sent(clone) == {f"result/{Path(place).stem}": f"A\t{place}"}
+        assert clones.state(clone) == before
+        if "gh" in programs:
+            assert Path(calls["PULLS"]).read_text("utf-8") == "https://host/pull/0\n"
+
+
+def test_an_installed_wheel_prints_the_exact_result_for_the_form(
+    installed: Path, tmp_path: Path
+) -> None:
+    data = sample_bytes(sample(contributor="ada"))
+    (tmp_path / "r.json").write_bytes(data)
+
+    done = started(installed, tmp_path, "submit", "r.json", "--without-git")
+
+    assert (done.returncode, from_text(done.stdout)) == (0, data)

@@ -1,21 +1,22 @@
-"""`draftmap submit`: copy a result into a clone and open a pull request, or print the steps."""
+"""`draftmap submit`: push a branch with a result and open its pull request, or print the ways."""
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness import PROGRAM, console
+from harness import PROGRAM, console, files
 from harness.command_options import offers_fields
 from harness.machine.command_line import pasted
 from harness.options import option
 from harness.run.request import check_contributor
 from harness.submit import pull_request as submission
 from schemas.codec import Json
+from schemas.submission import Submission
 
 # Programs that copy a command's output to the clipboard.
 _COPIERS = {"win32": "clip", "darwin": "pbcopy"}
@@ -40,7 +41,12 @@ class SubmitOptions:
     without_git: bool = option(
         "Print the result as text for the issue form instead of using git.", default=False
     )
-    yes: bool = option("Open the pull request without asking.", short="-y", default=False)
+    yes: bool = option(
+        "Send the result without asking: push a branch, and open the pull request if `gh` is "
+        "logged in.",
+        short="-y",
+        default=False,
+    )
     json: bool = option(
         "Print the location of the result and the next steps as JSON.", default=False
     )
@@ -55,88 +61,80 @@ def submit(
     ],
     options: SubmitOptions,
 ) -> None:
-    """Send a result with `gh`, with `git`, or through the issue form, depending on this machine.
+    """Send a result with `git` and `gh`, or as text for the issue form.
 
     The contributor named in a result must send it. To send another person's result, ask a
     maintainer for the label `on-behalf`.
     """
     check_contributor(options.contributor)
-    result = submission.signed(submission.accepted(file), options.contributor)
+    result = submission.accepted(files.result_bytes(file), file.name)
+    result = submission.signed(result, options.contributor)
     if result.contributor is None:
         console.say(
             "This result has no contributor, so nobody can later replace or withdraw it as their "
             "own: name yourself with --contributor NAME."
         )
     if options.without_git:
-        text = submission.as_text(
-            replace(result, supersedes=options.supersedes or result.supersedes)
-        )
-        form = submission.form_address()
-        form = form or "in the repository, choose New issue, then Send a result without git"
-        console.say(f"Paste these lines into the form: {form}")
-        typer.echo(text, nl=False)
+        _print_text(replace(result, supersedes=options.supersedes or result.supersedes), file.name)
         return
-    checkout = submission.find_checkout((options.repository or Path()).resolve())
+    clone = submission.find_clone((options.repository or Path()).resolve())
     if options.supersedes is not None:
-        result = submission.replacing(result, options.supersedes, checkout)
-    path = submission.write_result(result, checkout)
-    given = {"--supersedes": options.supersedes, "--contributor": options.contributor}
-    more = [word for flag, value in given.items() if value for word in (flag, value)]
-    _send((str(file), *more), path, checkout, options)
+        result = submission.replacing(result, options.supersedes, clone)
+    _send(result, file, clone, options)
 
 
-def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOptions) -> None:
-    """Open the pull request, or print the ways to send the result."""
-    placed, before = path.relative_to(checkout).as_posix(), _already(path, checkout)
-    obstacle = submission.obstacle(checkout)
-    steps = submission.steps(path, checkout, None if obstacle else submission.login(checkout))
+def _print_text(result: Submission, name: str) -> None:
+    submission.require_sendable(result, name, login=None)
+    form = submission.form_address()
+    form = form or "in the repository, choose New issue, then Send a result without git"
+    text = submission.as_text(result)
+    console.say(f"Paste these lines into the form: {form}")
+    typer.echo(text, nl=False)
+
+
+def _send(result: Submission, file: Path, clone: submission.Clone, options: SubmitOptions) -> None:
+    """Send the result if the user agrees; otherwise print the ways to send it."""
+    author = submission.login(clone)
+    submission.require_sendable(result, file.name, login=author)
+    path = submission.place(result, clone)
+    day = submission.accepted_since(path, clone)
+    before = day and f"Already accepted, since {day}: {path}"
+    sending, form = (pasted(each) for each in _commands(file, options))
     if options.json:
-        able = [] if before else [step for step in steps if step[0] != "gh" or not obstacle]
-        ways: list[Json] = [pasted(step) for step in able]
-        console.print_json({"result": placed, "already": before, "steps": ways})
+        steps: list[Json] = [] if before else [sending, form]
+        console.print_json({"result": path, "already": before, "steps": steps})
     else:
-        typer.echo(placed)
-    if before is not None:
-        console.say(before)
-        return
-    asks = sys.stdin.isatty() and not (obstacle or options.json)
-    consents = options.yes or (asks and typer.confirm("Open the pull request now?", err=True))
-    if consents and not obstacle:
-        for step in submission.open_pull_request(steps, checkout):
-            console.say(step)
-        return
-    for line in _ways(file, steps, obstacle):
+        typer.echo(path)
+    asks = sys.stdin.isatty() and not options.json
+    question = "Open the pull request now?" if author else "Push a branch with the result now?"
+    if before:
+        lines = iter((before,))
+    elif options.yes or (asks and typer.confirm(question, err=True)):
+        lines = submission.send(result, path, clone, author)
+    else:
+        lines = _ways(sending, form, author)
+    for line in lines:
         console.say(line)
 
 
-def _already(path: Path, checkout: Path) -> str | None:
-    """Return why a result need not be sent, because it was sent before; `None` for a new one."""
-    if (day := submission.accepted_since(path, checkout)) is not None:
-        return f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}"
-    if submission.was_submitted(path, checkout):
-        branch = submission.branch(path)
-        return (
-            f"Already sent, or begun: your clone has the branch {branch}. To send it again, "
-            f"delete the branch first: git branch -D {branch}"
-        )
-    return None
+def _commands(file: Path, options: SubmitOptions) -> Iterator[list[str]]:
+    """Yield the commands that send the file with git, and through the form."""
+    given = {
+        "--supersedes": options.supersedes,
+        "--contributor": options.contributor,
+        "--repository": options.repository and str(options.repository),
+    }
+    more = [word for flag, value in given.items() if value for word in (flag, value)]
+    for way in ("--yes", "--without-git"):
+        yield [*PROGRAM.split(), "submit", str(file), *more, way]
 
 
-def _ways(
-    file: Sequence[str], steps: Iterable[Sequence[str]], obstacle: str | None
-) -> Iterator[str]:
-    """Yield the three ways to send a result, marking those that this machine does not support."""
-    yield "Three ways to send it:"
-    resubmit = (*PROGRAM.split(), "submit", *file)
-    gh = f"not here: {obstacle}" if obstacle else pasted([*resubmit, "--yes"])
-    yield f"1. gh opens the pull request: {gh}"
-    if shutil.which("git") is None:
-        yield "2. git: not possible here, because git is not installed"
-    else:
-        yield "2. git, in a clone of your fork, then a pull request for the branch on GitHub:"
-        yield from (f"     {pasted(step)}" for step in steps if step[0] != "gh")
+def _ways(sending: str, form: str, author: str | None) -> Iterator[str]:
+    """Yield the two ways to send a result."""
+    yield "Two ways to send it:"
+    opens = "gh opens" if author else "you open (or gh, once `gh auth login` has logged in)"
+    yield f"1. git pushes a branch, and {opens} the pull request: {sending}"
     installed = (tool for tool in _OF_LINUX if shutil.which(tool.partition(" ")[0]))
     copier = _COPIERS.get(sys.platform) or next(installed, None)
     copy = f" | {copier}" if copier else ""
-    form = pasted([*resubmit, "--without-git"])
-    yield f"3. The issue form, without git: {form}{copy}"
+    yield f"2. The issue form, without git: {form}{copy}"

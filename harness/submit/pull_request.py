@@ -1,34 +1,72 @@
-"""Submit a result: copy it into a clone under its canonical name and open a pull request."""
+"""Submit a result: commit it under its canonical name, push the commit, open a pull request.
 
+The commit is made from git's objects, so no branch, file or index of the clone changes. A failure
+therefore leaves nothing to undo, and the same command continues with the step that failed.
+"""
+
+import os
+import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
 from estimates.identity import canonical_name
-from harness import files
 from harness.errors import BadInputError, MachineError, RefusedError
 from harness.machine.command_line import pasted
-from schemas.codec import canonical_bytes, dated_folder, encode, folder_of
+from schemas.codec import canonical_bytes, encode, folder_of
 from schemas.contract import read
+from schemas.finding import Finding
 from schemas.posted import MOST_CHARACTERS, to_text
+from schemas.sending import findings_on_sending
 from schemas.submission import Submission
 
-COMMUNITY = Path("results", "community")
+COMMUNITY = "results/community"
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
-_GATE = Path("pipeline", "intake", "cli.py")
 _TIMEOUT_S = 300
+_BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."
+# The address of GitHub's form for a pull request, in its answer to a push.
+_FORM_FOR_BRANCH = re.compile(r"https://\S+/pull/new/\S+")
 
 
-def accepted(path: Path) -> Submission:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clone:
+    """A clone of the project, and the id of the newest commit of the project that it knows."""
+
+    folder: Path
+    base: str
+
+    def results(self) -> list[str]:
+        """Return the paths of the project's results."""
+        found = self.run("git", "ls-tree", "-r", "--name-only", self.base, f"{COMMUNITY}/")
+        return found.stdout.splitlines()
+
+    def run(
+        self, *command: str, data: bytes = b"", index: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program with `data` as its input, and with this index instead of the clone's.
+
+        Raises `MachineError` if the program fails.
+        """
+        done = _run(command, self.folder, data, index)
+        if done.returncode != 0:
+            printed = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
+            raise MachineError(
+                f"{pasted(command[:2])} failed: {printed}\nNothing in your clone has changed; once "
+                "this works, the same command continues"
+            )
+        return done
+
+
+def accepted(data: bytes, name: str) -> Submission:
     """Return the valid submission in a file. Raises `RefusedError` for an invalid submission."""
-    result = read(files.result_bytes(path), file=path.name)
+    result = read(data, file=name)
     if not isinstance(result, Submission):
-        lines = "\n".join(finding.line() for finding in result)
-        raise RefusedError(f"{path.name} is not valid and would be rejected:\n{lines}")
+        raise _refused(name, result)
     return result
 
 
@@ -44,30 +82,46 @@ def signed(submission: Submission, contributor: str | None) -> Submission:
     return replace(submission, contributor=contributor)
 
 
-def find_checkout(start: Path) -> Path:
-    """Return the clone that contains `start`. Raises `BadInputError` if `start` is in no clone."""
-    for folder in (start, *start.parents):
-        if (folder / _SIGN_OF_A_CHECKOUT).is_file():
-            return folder
+def require_sendable(submission: Submission, name: str, *, login: str | None) -> None:
+    """Raise `RefusedError` if the gate would refuse the submission from the account `login`."""
+    now = datetime.now().astimezone()
+    if found := [*findings_on_sending(submission, contributor=login, now=now)]:
+        raise _refused(name, found)
+
+
+def _refused(name: str, findings: Iterable[Finding]) -> RefusedError:
+    lines = "\n".join(finding.line() for finding in findings)
+    return RefusedError(f"{name} is not valid and would be rejected:\n{lines}")
+
+
+def find_clone(start: Path) -> Clone:
+    """Return the clone that contains `start`.
+
+    Raises `BadInputError` if `start` is in no clone, and `MachineError` if git is not installed.
+    """
+    otherwise = "send the result through the issue form with --without-git"
+    if shutil.which("git") is None:
+        raise MachineError(f"git is not installed; install it, or {otherwise}")
+    folders = (each for each in (start, *start.parents) if (each / _SIGN_OF_A_CHECKOUT).is_file())
+    if (folder := next(folders, None)) is not None:
+        for name in ("origin/HEAD", "main", "HEAD"):
+            if commit := _run(("git", "rev-parse", "--verify", "--quiet", name), folder).stdout:
+                return Clone(folder=folder, base=commit.strip())
     raise BadInputError(
         f"{start} is not in a clone of the project; run the command in your clone, name your "
-        "clone with --repository FOLDER, or send the result through the issue form with "
-        "--without-git"
+        f"clone with --repository FOLDER, or {otherwise}"
     )
 
 
-def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
+def replacing(submission: Submission, name: str, clone: Clone) -> Submission:
     """Return the submission marked as replacing an earlier result.
 
     Raises `BadInputError` if it must not replace that result.
     """
-    there = next((each for each in _places(name, checkout) if each.is_file()), None)
+    there = next((path for path in clone.results() if path.endswith(f"/{name}")), None)
     if there is None:
-        raise BadInputError(
-            f"{COMMUNITY.as_posix()} has no file {name}; name an existing file (is git pull "
-            "needed?)"
-        )
-    old = accepted(there)
+        raise BadInputError(f"{COMMUNITY} has no file {name}; name a file of origin's main branch")
+    old = accepted(clone.run("git", "show", f"{clone.base}:{there}").stdout.encode(), name)
     if old.contributor is None:
         raise BadInputError(
             f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and request "
@@ -81,21 +135,13 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     return replace(submission, supersedes=name)
 
 
-def write_result(submission: Submission, checkout: Path) -> Path:
-    """Write a submission into the clone and return its path; an existing file is kept unchanged."""
-    data = canonical_bytes(encode(submission))
-    flat, dated = _places(canonical_name(submission, data), checkout)
-    for path in (dated, flat):
-        if path.exists():
-            return path
-    in_flat = sum(1 for _ in flat.parent.glob("*.json"))
-    path = flat.parent / folder_of(flat.name, in_flat) / flat.name
-    try:
-        with files.written(path) as part:
-            part.write_bytes(data)
-    except OSError as error:
-        raise MachineError(f"{path} cannot be written ({error.strerror})") from error
-    return path
+def place(submission: Submission, clone: Clone) -> str:
+    """Return the path of a submission in the project, whether it is there yet or not."""
+    name = canonical_name(submission, canonical_bytes(encode(submission)))
+    there = clone.results()
+    in_flat = sum(path.count("/") == COMMUNITY.count("/") + 1 for path in there)
+    new = "/".join(filter(None, (COMMUNITY, folder_of(name, in_flat), name)))
+    return next((path for path in there if path.endswith(f"/{name}")), new)
 
 
 def as_text(submission: Submission) -> str:
@@ -120,106 +166,72 @@ def form_address() -> str | None:
     return repository and f"{repository.rstrip('/')}/issues/new?template=result.yml"
 
 
-def _places(name: str, checkout: Path) -> tuple[Path, Path]:
-    """Return the possible paths of a result: in the community folder, or in its month's folder."""
-    folder = checkout / COMMUNITY
-    return folder / name, folder / (dated_folder(name) or "") / name
-
-
-def branch(path: Path) -> str:
-    """Return the name of the branch that submits a result file."""
-    return f"result/{path.stem}"
-
-
-def was_submitted(path: Path, checkout: Path) -> bool:
-    """Whether the clone already has the submission's branch, even if sending was interrupted."""
-    return _has(f"refs/heads/{branch(path)}", checkout)
-
-
-def accepted_since(path: Path, checkout: Path) -> str | None:
+def accepted_since(path: str, clone: Clone) -> str | None:
     """Return the day on which the project accepted a result file; `None` if it has not."""
-    main = next((each for each in ("origin/HEAD", "main") if _has(each, checkout)), "HEAD")
-    place = path.relative_to(checkout).as_posix()
-    return (
-        _run(("git", "log", "-1", "--format=%cs", main, "--", place), checkout).stdout.strip()
-        or None
-    )
+    log = ("git", "log", "-1", "--format=%cs", clone.base, "--", path)
+    return clone.run(*log).stdout.strip() or None
 
 
-def login(checkout: Path) -> str | None:
-    """Return the GitHub account that `gh` is logged in to; `None` if unknown."""
-    answer = _run(("gh", "api", "user", "--jq", ".login"), checkout)
-    return answer.stdout.strip() or None if answer.returncode == 0 else None
+def login(clone: Clone) -> str | None:
+    """Return the GitHub account that `gh` is logged in to; `None` without one, or without `gh`."""
+    return _run(("gh", "api", "user", "--jq", ".login"), clone.folder).stdout.strip() or None
 
 
-def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """Return the commands with which `author` opens a pull request for a result file."""
-    title = f"Result: {path.stem}"
-    # In a fork, GitHub finds the branch by the fork's owner.
-    head = branch(path) if author is None else f"{author}:{branch(path)}"
-    # The pull request's check, run from the clone's code as a separate process, since this package
-    # must not import the pipeline. The base is the remote's default branch, else the previous
-    # branch.
-    base = "origin/HEAD" if _has("origin/HEAD", checkout) else "@{-1}"
-    gate = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
-    sender = () if author is None else ("--author", author)
-    return (
-        ("git", "switch", "-c", branch(path)),
-        ("git", "add", path.relative_to(checkout).as_posix()),
-        ("git", "commit", "-m", title),
-        *([(*gate, *sender)] if (checkout / _GATE).is_file() else []),
-        ("git", "push", "-u", "origin", branch(path)),
-        ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", head),
-        # Switch back, so that the next branch is not based on this one.
-        ("git", "switch", "-"),
-    )
+def send(submission: Submission, path: str, clone: Clone, author: str | None) -> Iterator[str]:
+    """Push a branch with the result and open its pull request; yield each step and the URL.
 
-
-_BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."
-
-
-def obstacle(checkout: Path) -> str | None:
-    """Return why this clone cannot open a pull request, with a remedy; `None` if it can."""
-    for program in ("git", "gh"):
-        if shutil.which(program) is None:
-            return f"{program} is not installed"
-    if _run(("gh", "auth", "status"), checkout).returncode != 0:
-        return "gh is not logged in: gh auth login"
-    return None
-
-
-def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the commands; yield each of them, then the pull request's URL.
-
-    Raises `MachineError`, which lists the commands that remain, if a command fails.
+    Each step is skipped if an earlier call did it. Without an `author` for `gh`, the last line says
+    how to open the pull request. Raises `MachineError` if a step fails.
     """
-    for number, command in enumerate(commands):
-        yield pasted(command)
-        done = _run(command, checkout)
-        if done.returncode != 0:
-            left = "\n".join(pasted(step) for step in commands[number:])
-            printed = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
-            raise MachineError(f"{command[0]} failed: {printed}\nCommands not run:\n{left}")
-        if command[0] == "gh" and done.stdout.strip():
-            yield done.stdout.strip()
+    name = f"result/{Path(path).stem}"
+    title = f"Result: {Path(path).stem}"
+    if author:
+        of_branch = ("--head", name, "--state", "all", "--json", "url", "--jq", ".[].url")
+        if url := clone.run("gh", "pr", "list", *of_branch).stdout.strip():
+            yield f"Already sent: {url}"
+            return
+    answer = ""
+    if not clone.run("git", "ls-remote", "origin", f"refs/heads/{name}").stdout:
+        commit = _committed(canonical_bytes(encode(submission)), path, title, clone)
+        push = ("git", "push", "origin", f"{commit}:refs/heads/{name}")
+        yield pasted(push)
+        answer = clone.run(*push).stderr
+    if author is None:
+        form = _FORM_FOR_BRANCH.search(answer)
+        where = form[0] if form else f"on GitHub, for the branch {name}"
+        yield f"Pushed. Now open the pull request: {where}"
+        return
+    # In a fork, GitHub finds the branch by the fork's owner.
+    head = ("--head", f"{author}:{name}")
+    opening = ("gh", "pr", "create", "--title", title, "--body", _BODY, *head)
+    yield pasted(opening)
+    yield clone.run(*opening).stdout.strip()
 
 
-def _has(reference: str, checkout: Path) -> bool:
-    """Whether a clone has a branch, local or remote."""
-    command = ("git", "rev-parse", "--verify", "--quiet", reference)
-    return _run(command, checkout).returncode == 0
+def _committed(data: bytes, path: str, title: str, clone: Clone) -> str:
+    """Add a file to the tree of the base, and return the id of the commit, which no branch has."""
+    blob = clone.run("git", "hash-object", "-w", "--stdin", data=data).stdout.strip()
+    with tempfile.TemporaryDirectory() as folder:
+        index = Path(folder, "index")
+        clone.run("git", "read-tree", clone.base, index=index)
+        added = ("--add", "--cacheinfo", f"100644,{blob},{path}")
+        clone.run("git", "update-index", *added, index=index)
+        tree = clone.run("git", "write-tree", index=index).stdout.strip()
+    return clone.run("git", "commit-tree", tree, "-p", clone.base, "-m", title).stdout.strip()
 
 
-def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _run(
+    command: Sequence[str], folder: Path, data: bytes = b"", index: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a program and return its result; a missing or hanging program counts as failed."""
     try:
         # git and gh with our own arguments and a file name in canonical form.
-        return subprocess.run(  # noqa: S603
+        done = subprocess.run(  # noqa: S603
             command,
             cwd=folder,
+            env={**os.environ, "GIT_INDEX_FILE": str(index)} if index else None,
+            input=data,
             capture_output=True,
-            encoding="utf-8",  # regardless of the console's code page
-            errors="replace",
             timeout=_TIMEOUT_S,
             check=False,
         )
@@ -227,4 +239,7 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
         reason = f"no answer within {_TIMEOUT_S} s; is the command waiting for a password?"
     except OSError as error:
         reason = str(error)
+    else:  # UTF-8, regardless of the console's code page
+        out, err = (each.decode("utf-8", "replace") for each in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(command, done.returncode, out, err)
     return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr=reason)

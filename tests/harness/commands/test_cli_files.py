@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli import app
+from tests import clones
 from tests.harness.ggufs import write_gguf
 from tests.samples import sample, sample_bytes
 
@@ -89,24 +90,15 @@ def test_a_report_that_cannot_be_written_is_one_line(good: str, options: list[st
     )
 
 
-def test_submit_without_gh_prints_the_steps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "schemas").mkdir()
-    (tmp_path / "schemas" / "submission.v2.schema.json").touch()
-    path = tmp_path / "result.json"
+def test_submit_without_gh_prints_the_ways(tmp_path: Path) -> None:
+    path, clone = tmp_path / "result.json", clones.clone(tmp_path)
     path.write_bytes(sample_bytes(sample()))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    git = tmp_path / "git"
-    git.write_text("#!/bin/sh\nexit 1\n", "utf-8")
-    git.chmod(0o755)
 
-    result = call("submit", str(path), "--repository", str(tmp_path))
+    result = call("submit", str(path), "--repository", str(clone))
 
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith("results/community/nvidia-geforce-rtx-4060--")
-    assert "git switch -c result/" in result.stderr
-    assert "gh is not installed" in result.stderr
+    assert "Two ways to send it:\n1. git pushes a branch, and you open (or gh" in result.stderr
     assert "--without-git" in result.stderr
 
 

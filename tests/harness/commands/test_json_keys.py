@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
+from tests import clones
 from tests.harness.ggufs import write_gguf
 from tests.samples import sample, sample_bytes
 
@@ -32,8 +33,8 @@ def test_a_command_prints_the_keys_that_are_documented(
     result, draft = tmp_path / "r.json", write_gguf(tmp_path / "d.gguf", name="Small 1B")
     target = write_gguf(tmp_path / "t.gguf", name="Big 7B")
     result.write_bytes(sample_bytes(sample()))
-    (tmp_path / "schemas").mkdir()
-    (tmp_path / "schemas" / "submission.v2.schema.json").touch()  # a clone, as far as is asked
+    if command == "submit":
+        clones.clone(tmp_path)
     pair = [str(target), str(draft)]
     runner = ["-m", pair[0], "-md", pair[1], "--runner", "llama-cpp-python"]
     more = {
@@ -49,7 +50,7 @@ def test_a_command_prints_the_keys_that_are_documented(
         "models check": pair,
         "probe": runner[:2] + runner[4:],
         "models get": [pair[0]],
-        "submit": [str(result), "--repository", str(tmp_path)],
+        "submit": [str(result), "--repository", str(tmp_path / "clone")],
     }
     words = command.removeprefix("draftmap").split()
 

@@ -1,5 +1,6 @@
 """A result is submitted to the right place, and nothing else is."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from estimates.identity import canonical_name
 from harness.cli import app
@@ -16,56 +17,71 @@ from harness.run.result_file import require_writable, write
 from harness.submit import pull_request
 from schemas import codec
 from schemas.posted import from_text
+from tests import clones
 from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
 
 ROOT = Path(__file__).parents[3]
+# The `gh` of a machine on which ada is logged in; pull requests are the lines of a file.
+GH = """case "$1 $2" in
+  "api user") echo ada ;;
+  "pr list") touch "$0.pulls"; cat "$0.pulls" ;;
+  "pr create") echo https://host/pull/1 | tee -a "$0.pulls" ;;
+esac"""
 
 
 @pytest.fixture
 def result(tmp_path: Path) -> Path:
     path = tmp_path / "result.json"
-    path.write_bytes(sample_bytes(sample()))
+    path.write_bytes(sample_bytes(sample(contributor="ada")))
     return path
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    root = tmp_path / "checkout"
-    (root / "schemas").mkdir(parents=True)
-    (root / "schemas" / "submission.v2.schema.json").touch()
-    return root
+def checkout(tmp_path: Path) -> pull_request.Clone:
+    return pull_request.find_clone(clones.clone(tmp_path))
 
 
-def test_a_result_is_placed_once_under_its_canonical_name(result: Path, checkout: Path) -> None:
-    path = pull_request.write_result(pull_request.accepted(result), checkout)
-    again = pull_request.write_result(pull_request.accepted(result), checkout)
-
-    name = path.relative_to(checkout).as_posix()
-    assert name.startswith("results/community/nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-")
-    assert path.read_bytes() == result.read_bytes()
-    assert again == path
-    assert len(list(path.parent.iterdir())) == 1
+def submit(file: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["submit", str(file), *words])
 
 
-def test_a_result_replaces_only_an_existing_one(checkout: Path) -> None:
-    old = pull_request.write_result(sample(), checkout)
+def gh_that(script: str, folder: Path) -> Path:
+    """Write a `gh` that runs a script, and return its folder."""
+    (folder / "gh").write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+    (folder / "gh").chmod(0o755)
+    return folder
 
-    new = pull_request.replacing(sample(seed=1), old.name, checkout)
 
-    assert new == replace(sample(seed=1), supersedes=old.name)
+def test_a_result_has_one_place_under_its_canonical_name(tmp_path: Path) -> None:
+    there = sample(contributor="ada")
+    clone = pull_request.find_clone(clones.clone(tmp_path, there))
+
+    old, new = (pull_request.place(each, clone) for each in (there, sample(seed=1)))
+
+    assert old == f"results/community/{canonical_name(there, sample_bytes(there))}"
+    assert new.startswith("results/community/nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-")
+    assert (clone.results(), old != new) == ([old], True)
+
+
+def test_a_result_replaces_only_an_existing_one(tmp_path: Path) -> None:
+    clone = pull_request.find_clone(clones.clone(tmp_path, sample()))
+    name = Path(clone.results()[0]).name
+
+    assert pull_request.replacing(sample(seed=1), name, clone).supersedes == name
     with pytest.raises(BadInputError, match=r"has no file gone\.json"):
-        pull_request.replacing(sample(), "gone.json", checkout)
+        pull_request.replacing(sample(), "gone.json", clone)
 
 
-def test_a_correction_that_the_gate_would_refuse_is_refused_here(checkout: Path) -> None:
-    anonymous = pull_request.write_result(sample(contributor=None), checkout)
-    of_bob = pull_request.write_result(sample(contributor="bob"), checkout)
+def test_a_correction_that_the_gate_would_refuse_is_refused_here(tmp_path: Path) -> None:
+    old = {each: sample(contributor=each) for each in (None, "bob")}
+    clone = pull_request.find_clone(clones.clone(tmp_path, *old.values()))
+    names = {who: canonical_name(each, sample_bytes(each)) for who, each in old.items()}
 
     with pytest.raises(BadInputError, match="is anonymous, so it cannot be replaced"):
-        pull_request.replacing(sample(seed=1), anonymous.name, checkout)
+        pull_request.replacing(sample(seed=1), names[None], clone)
     with pytest.raises(BadInputError, match="is by bob, and only bob can replace it"):
-        pull_request.replacing(sample(seed=1, contributor="eve"), of_bob.name, checkout)
+        pull_request.replacing(sample(seed=1, contributor="eve"), names["bob"], clone)
 
 
 def test_a_contributor_is_added_and_never_exchanged() -> None:
@@ -77,134 +93,185 @@ def test_a_contributor_is_added_and_never_exchanged() -> None:
         pull_request.signed(sample(contributor="ada"), "bob")
 
 
-def test_an_accepted_result_is_not_sent_again_and_the_form_keeps_what_it_replaces(
-    checkout: Path, tmp_path: Path
+def test_an_accepted_result_is_not_sent_again_and_the_commands_keep_what_it_replaces(
+    result: Path, tmp_path: Path
 ) -> None:
-    result = tmp_path / "mine.json"
-    result.write_bytes(sample_bytes(sample(contributor="ada")))
-    old = pull_request.write_result(sample(contributor="ada", seed=1), checkout)
-    pull_request.write_result(pull_request.accepted(result), checkout)
-    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "All"]):
-        run_git(checkout, *words)
-    words = ["submit", str(result), "--repository", str(checkout)]
+    earlier, mine = sample(contributor="ada", seed=1), sample(contributor="ada")
+    clone = clones.clone(tmp_path, earlier, mine)
+    old = canonical_name(earlier, sample_bytes(earlier))
+    words = ("--repository", str(clone))
 
-    again = CliRunner().invoke(app, words)
-    correction = CliRunner().invoke(app, [*words, "--supersedes", old.name])
+    again = submit(result, *words, "--yes")
+    correction = submit(result, *words, "--supersedes", old)
 
     assert again.exit_code == correction.exit_code == 0, again.output
     assert re.search(r"Already accepted, since 20\d\d-\d\d-\d\d: results/community/", again.stderr)
-    assert f"mine.json --supersedes {old.name} --without-git" in " ".join(correction.stderr.split())
-
-
-def run_git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)  # noqa: S607
+    assert clones.sent(clone) == {}
+    more = f"--supersedes {old} --repository {clone}"
+    assert f"submit {result} {more} --yes" in correction.stderr
+    assert f"submit {result} {more} --without-git" in correction.stderr
 
 
 def test_a_result_goes_to_the_folder_of_its_month_once_the_main_one_is_full(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codec, "MOST_FLAT", 1)
-    first = pull_request.write_result(sample(), checkout)
+    clone = pull_request.find_clone(clones.clone(tmp_path, sample()))
 
-    second = pull_request.write_result(sample(seed=1), checkout)
+    second = pull_request.place(sample(seed=1), clone)
 
-    assert second.relative_to(first.parent).as_posix() == f"2026/11/{second.name}"
-    assert [pull_request.write_result(sample(seed=seed), checkout) for seed in (0, 1)] == [
-        first,
-        second,
-    ]
-    assert pull_request.replacing(sample(), second.name, checkout).supersedes == second.name
+    assert second.startswith("results/community/2026/11/nvidia-geforce-rtx-4060--")
+    assert pull_request.place(sample(), clone) == clone.results()[0]
 
 
-def test_a_checkout_is_found_from_inside_and_outside_the_option_is_named(
-    checkout: Path, tmp_path: Path
+def test_a_clone_is_found_from_inside_and_outside_the_option_is_named(
+    checkout: pull_request.Clone, tmp_path: Path
 ) -> None:
-    inside = checkout / "results" / "community"
-    inside.mkdir(parents=True)
-
-    assert pull_request.find_checkout(inside) == checkout
+    assert pull_request.find_clone(checkout.folder / "schemas") == checkout
     with pytest.raises(BadInputError, match="--repository"):
-        pull_request.find_checkout(tmp_path)
+        pull_request.find_clone(tmp_path)
 
 
-def test_an_invalid_file_is_refused_with_its_findings(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_bytes(b"{}")
+def test_without_git_the_form_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
 
+    with pytest.raises(MachineError, match=r"git is not installed; install it, or .*--without-git"):
+        pull_request.find_clone(tmp_path)
+
+
+def test_an_invalid_file_is_refused_with_its_findings() -> None:
     with pytest.raises(RefusedError, match=r"bad\.json: \$: the field .* is missing"):
-        pull_request.accepted(path)
+        pull_request.accepted(b"{}", "bad.json")
 
 
-NAME = "a--b--20261121-00112233"
+@pytest.mark.parametrize("way", ["--yes", "--without-git"])
+def test_private_text_is_neither_pushed_nor_printed_for_a_public_form(
+    tmp_path: Path, way: str
+) -> None:
+    clone, file = clones.clone(tmp_path), tmp_path / "result.json"
+    file.write_bytes(sample_bytes(replace(sample(), notes="runs on John's MacBook Pro")))
+
+    done = submit(file, "--repository", str(clone), way)
+
+    assert (done.exit_code, done.stdout, clones.sent(clone)) == (1, "", {})
+    assert "$.notes: contains what looks like" in done.stderr
 
 
-def test_the_steps_commit_one_file_and_run_the_gate_before_they_push(checkout: Path) -> None:
-    path = checkout / "results" / "community" / f"{NAME}.json"
-    (checkout / "pipeline" / "intake").mkdir(parents=True)
-    (checkout / "pipeline" / "intake" / "cli.py").touch()
+@needs_shell
+def test_a_result_of_another_account_is_not_pushed(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = clones.clone(tmp_path)
+    monkeypatch.setenv("PATH", str(gh_that("echo bob", tmp_path)), prepend=":")
 
-    commands = pull_request.steps(path, checkout)
+    done = submit(result, "--repository", str(clone), "--yes")
 
-    assert commands[:3] == (
-        ("git", "switch", "-c", f"result/{NAME}"),
-        ("git", "add", f"results/community/{NAME}.json"),
-        ("git", "commit", "-m", f"Result: {NAME}"),
-    )
-    assert [command[1] for command in commands[3:5]] == ["-m", "push"]
-    assert commands[3][2:] == ("pipeline.intake", "gate", "--base", "@{-1}", "--head", "HEAD")
-    named = pull_request.steps(path, checkout, "ada")
-    assert named[3] == (*commands[3], "--author", "ada")
-    assert named[5][-2:] == ("--head", f"ada:result/{NAME}")
+    assert (done.exit_code, clones.sent(clone)) == (1, {})
+    assert "the result names ada, but the pull request is by bob" in done.stderr
 
 
-def gh_that(script: str, folder: Path) -> Path:
-    """Write a `gh` that runs a script, and return its folder."""
-    (folder / "gh").write_text(f"#!/bin/sh\n{script}\n", "utf-8")
-    (folder / "gh").chmod(0o755)
-    return folder
+@needs_shell
+def test_with_gh_one_branch_with_one_file_becomes_one_pull_request(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = clones.clone(tmp_path)
+    clones.git(clone, "switch", "--quiet", "-c", "own-work")
+    (clone / "staged").touch()
+    clones.git(clone, "add", "staged")
+    before = clones.state(clone)
+    monkeypatch.setenv("PATH", str(gh_that(GH, tmp_path)), prepend=":")
+
+    first, second = (submit(result, "--repository", str(clone), "--yes") for _ in range(2))
+
+    place = first.stdout.strip()
+    assert first.stderr.endswith("https://host/pull/1\n"), first.output
+    assert f"--head ada:result/{Path(place).stem}" in first.stderr
+    assert second.stderr == "Already sent: https://host/pull/1\n"
+    assert clones.sent(clone) == {f"result/{Path(place).stem}": f"A\t{place}"}
+    assert clones.state(clone) == before
+
+
+@needs_shell
+def test_with_git_alone_the_branch_is_pushed_and_the_rest_is_said(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = clones.clone(tmp_path)
+    monkeypatch.setenv("PATH", str(gh_that("exit 1", tmp_path)), prepend=":")
+
+    asked = submit(result, "--repository", str(clone), "--json")
+    before = clones.sent(clone)
+    done = [submit(result, "--repository", str(clone), "--yes") for _ in range(2)]
+
+    found = json.loads(asked.stdout)
+    name = f"result/{Path(found['result']).stem}"
+    assert [step.rpartition(" ")[2] for step in found["steps"]] == ["--yes", "--without-git"]
+    assert (before, clones.sent(clone)) == ({}, {name: f"A\t{found['result']}"})
+    for each in done:
+        assert f"Now open the pull request: on GitHub, for the branch {name}" in each.stderr
+
+
+def test_a_second_contributor_leaves_nothing_of_the_first_in_the_clone(
+    tmp_path: Path,
+) -> None:
+    clone, file = clones.clone(tmp_path), tmp_path / "result.json"
+    file.write_bytes(sample_bytes(sample(contributor=None)))
+    before = clones.state(clone)
+
+    for more in ([], ["--contributor", "ada"]):
+        assert submit(file, "--repository", str(clone), *more).exit_code == 0
+
+    assert (clones.state(clone), clones.sent(clone)) == (before, {})
+
+
+@needs_shell
+def test_a_refused_push_changes_nothing_and_the_same_command_continues(
+    result: Path, tmp_path: Path
+) -> None:
+    clone = clones.clone(tmp_path)
+    before = clones.state(clone)
+    hook = tmp_path / "origin.git" / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho you may not push >&2; exit 1\n", "utf-8")
+    hook.chmod(0o755)
+
+    refused = submit(result, "--repository", str(clone), "--yes")
+    state, sent = clones.state(clone), clones.sent(clone)
+    hook.unlink()
+    again = submit(result, "--repository", str(clone), "--yes")
+
+    assert (refused.exit_code, state, sent) == (3, before, {})
+    assert "git push failed: remote: you may not push" in refused.stderr
+    assert "the same command continues" in refused.stderr
+    assert (again.exit_code, len(clones.sent(clone))) == (0, 1)
 
 
 @needs_shell
 @pytest.mark.parametrize(("script", "expected"), [("echo ada", "ada"), ("exit 1", None)])
 def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str | None
+    checkout: pull_request.Clone,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    expected: str | None,
 ) -> None:
-    monkeypatch.setenv("PATH", str(gh_that(script, checkout)))
+    monkeypatch.setenv("PATH", str(gh_that(script, tmp_path)))
 
     assert pull_request.login(checkout) == expected
 
 
 @needs_shell
-def test_output_of_gh_is_read_in_any_code_page(checkout: Path, tmp_path: Path) -> None:
+def test_output_of_gh_is_read_in_any_code_page(tmp_path: Path) -> None:
     gh_that("printf 'zo\\303\\253'", tmp_path)
     asked = "import sys, pathlib; from harness.submit import pull_request as submit; "
-    asked += "print(ascii(submit.login(pathlib.Path(sys.argv[1]))))"
+    asked += "clone = submit.Clone(folder=pathlib.Path(sys.argv[1]), base=''); "
+    asked += "print(ascii(submit.login(clone)))"
     narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
 
     done = subprocess.run(
-        [sys.executable, "-c", asked, str(checkout)],
+        [sys.executable, "-c", asked, str(tmp_path)],
         env={**narrow, "PATH": str(tmp_path)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
 
     assert done.stdout == "'zo\\xeb'\n"
-
-
-def test_a_result_with_findings_of_the_gate_is_not_pushed(checkout: Path) -> None:
-    said = "print('x.json: $: wrong'); raise SystemExit(1)"
-    commands = [(sys.executable, "-c", said), ("git", "push")]
-
-    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*not run:\n(.|\n)*git push"):
-        list(pull_request.open_pull_request(commands, checkout))
-
-
-def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:
-    run_git(checkout, "init", "--quiet")
-    commands = [("git", "status"), ("git", "switch", "no-such-branch"), ("git", "push")]
-    began = []
-
-    with pytest.raises(MachineError, match=r"not run:\ngit switch no-such-branch\ngit push"):
-        began.extend(pull_request.open_pull_request(commands, checkout))
 
 
 def test_a_result_that_breaks_a_rule_is_not_written(tmp_path: Path) -> None:
@@ -240,29 +307,6 @@ def test_an_unwritable_output_is_reported_before_measuring(tmp_path: Path) -> No
 
 
 def test_the_text_for_the_form_contains_the_exact_bytes(result: Path) -> None:
-    text = pull_request.as_text(pull_request.accepted(result))
+    text = pull_request.as_text(sample(contributor="ada"))
 
     assert from_text(f"### The result\r\n\r\n{text}\r\nthanks") == result.read_bytes()
-
-
-@needs_shell
-def test_the_address_of_the_pull_request_is_passed_on(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(gh_that("echo the-address", checkout)))
-
-    assert list(pull_request.open_pull_request([("gh", "pr", "create")], checkout)) == [
-        "gh pr create",
-        "the-address",
-    ]
-
-
-def test_a_result_that_has_its_branch_was_submitted(checkout: Path) -> None:
-    path = checkout / "results" / "community" / f"{NAME}.json"
-    run_git(checkout, "init", "--quiet")
-    run_git(checkout, "commit", "--allow-empty", "-m", "first")
-    before = pull_request.was_submitted(path, checkout)
-    run_git(checkout, "branch", pull_request.branch(path))
-
-    assert not before
-    assert pull_request.was_submitted(path, checkout)
