@@ -29,10 +29,16 @@ def answers(*labels: str, enforcement: str = "ACTIVE", checks: tuple[str, ...] =
         "environments": {"nodes": []},
         "rulesets": {"nodes": [ruleset, tags]},
     }
-    on = dict.fromkeys(("has_issues", "has_pages", "allow_squash_merge"), True)
+    named = ("has_issues", "has_pages", "allow_squash_merge", "delete_branch_on_merge")
+    on = dict.fromkeys(named, True)
     off = dict.fromkeys(("private", "allow_merge_commit", "allow_rebase_merge"), False)
     pull = {"default_workflow_permissions": "read", "can_approve_pull_request_reviews": True}
-    return {"repository": on | off, "actions": pull, "settings": {"data": {"repository": lists}}}
+    return {
+        "repository": on | off,
+        "actions": pull,
+        "reports": {"enabled": True},
+        "settings": {"data": {"repository": lists}},
+    }
 
 
 def missing(given: Any) -> dict[str, str]:  # noqa: ANN401 - JSON
@@ -51,9 +57,15 @@ def test_a_label_that_is_missing_comes_with_its_command() -> None:
 def test_a_setting_that_is_off_is_named() -> None:
     given = answers(*LABELS)
     given["repository"] |= {"has_pages": False, "allow_rebase_merge": True}
+    given["reports"] = {"enabled": False}
     given["actions"] |= {"can_approve_pull_request_reviews": False}
 
-    assert list(missing(given)) == ["Squash only", "Actions may open pull requests", "Pages"]
+    assert list(missing(given)) == [
+        "Squash only",
+        "Private reports",
+        "Actions may open pull requests",
+        "Pages",
+    ]
 
 
 def test_rules_count_only_while_they_are_active_and_no_check_but_the_gate_is_required() -> None:
@@ -95,5 +107,35 @@ def test_answers_in_files_are_read_and_a_gap_is_exit_code_1(
 
     assert live.main() == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line[:7] for line in lines].count("missing") == len(LABELS) + 1  # nobody is known
+    # Nobody is known, and the files in this repository name neither owners nor an address.
+    assert [line[:7] for line in lines].count("missing") == len(LABELS) + 3
     assert lines[-1].startswith("off      Publishing to the package index")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("repository", None, "repository.json"),
+        ("repository", "{}", "the answer repository has no key private"),
+        ("actions", "[", "the answer actions is not JSON"),
+        ("settings", "[1]", "the answer settings has no key data"),
+        ("settings", '{"data": {}}', "the answer settings has no data.repository.rulesets.nodes"),
+    ],
+)
+def test_a_wrong_answer_is_named_with_what_it_lacks(
+    name: str,
+    text: str | None,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["live", str(tmp_path)])
+    for each, value in answers().items():
+        (tmp_path / f"{each}.json").write_text(json.dumps(value), "utf-8")
+    (tmp_path / f"{name}.json").unlink()
+    if text is not None:
+        (tmp_path / f"{name}.json").write_text(text, "utf-8")
+
+    assert live.main() == 3
+    assert says in capsys.readouterr().err

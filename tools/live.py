@@ -1,13 +1,15 @@
 """List the settings that are still missing on GitHub: `python -m tools.live [FOLDER]`.
 
-The program makes three requests with `gh`, for which you must be an administrator of the
-repository. With a FOLDER, it reads the answers from the folder's `repository.json`, `actions.json`
-and `settings.json`.
+The program makes four requests with `gh`, for which you must be an administrator of the
+repository. With a FOLDER, it reads the answers from the folder's `repository.json`, `actions.json`,
+`reports.json` and `settings.json`.
 """
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,10 +33,21 @@ REPOSITORY = "repos/{owner}/{repo}"  # gh fills in the placeholders
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "repository": (REPOSITORY,),
     "actions": (f"{REPOSITORY}/actions/permissions/workflow",),
+    "reports": (f"{REPOSITORY}/private-vulnerability-reporting",),
     "settings": (
         *("graphql", "--field", "owner={owner}", "--field", "name={repo}"),
         *("--raw-field", f"query={_SETTINGS}"),
     ),
+}
+# The keys that an answer must have.
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "repository": (
+        *("private", "has_issues", "has_pages", "delete_branch_on_merge"),
+        *("allow_squash_merge", "allow_merge_commit", "allow_rebase_merge"),
+    ),
+    "actions": ("can_approve_pull_request_reviews", "default_workflow_permissions"),
+    "reports": ("enabled",),
+    "settings": ("data",),
 }
 Answers = Mapping[str, Any]  # JSON of any shape, by the name of its question
 
@@ -43,11 +56,11 @@ def main() -> int:
     """Print a line for each setting; return 1 if one is missing, 3 if an answer is unreadable."""
     try:
         answers = from_folder(Path(sys.argv[1])) if sys.argv[1:] else from_gh()
-        found = [*settings(answers), *labels(answers, declared_labels())]
-    except (OSError, ValueError, KeyError, TypeError, subprocess.CalledProcessError) as error:
+        found = [*settings(answers), *labels(answers, declared_labels()), *files()]
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
         sys.stderr.write(
-            f"GitHub's answer could not be read ({error!r:.100}). Install gh, run `gh auth login`\n"
-            f"as an administrator of the repository, and try again in a clone of it; see {PAGE}.\n"
+            f"GitHub's settings cannot be read: {error}. Run `gh auth login` as an administrator\n"
+            f"and this program in a clone, or name a folder with the answers; see {PAGE}.\n"
         )
         return 3
     for name, is_there, step in found:
@@ -62,11 +75,23 @@ def main() -> int:
 
 def from_gh() -> Answers:
     """Ask GitHub about the repository of the current folder."""
-    return {name: json.loads(_asked(words)) for name, words in QUESTIONS.items()}
+    return {name: answer(name, _asked(words)) for name, words in QUESTIONS.items()}
 
 
 def from_folder(folder: Path) -> Answers:
-    return {name: json.loads((folder / f"{name}.json").read_bytes()) for name in QUESTIONS}
+    return {name: answer(name, (folder / f"{name}.json").read_bytes()) for name in QUESTIONS}
+
+
+def answer(name: str, data: str | bytes) -> dict[str, Any]:
+    """Return the answer to a question. Raises `ValueError`, which names the missing key."""
+    try:
+        found: dict[str, Any] = json.loads(data)
+    except ValueError as error:
+        raise ValueError(f"the answer {name} is not JSON ({error})") from error
+    gap = next((key for key in _KEYS[name] if not isinstance(found, dict) or key not in found), "")
+    if gap:
+        raise ValueError(f"the answer {name} has no key {gap}")
+    return found
 
 
 def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
@@ -86,6 +111,10 @@ def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
     )
     others = "-F allow_merge_commit=false -F allow_rebase_merge=false"
     yield "Squash only", squash, f"{change} allow_squash_merge=true {others}"
+    own = repository["delete_branch_on_merge"]
+    yield "Merged branches are deleted", own, f"{change} delete_branch_on_merge=true"
+    reports = f"gh api -X PUT {QUESTIONS['reports'][0]}"
+    yield "Private reports", answers["reports"]["enabled"], reports
     write = f"gh api -X PUT {QUESTIONS['actions'][0]} -f default_workflow_permissions=read"
     pull = f"{write} -F can_approve_pull_request_reviews=true"
     yield "Actions may open pull requests", actions["can_approve_pull_request_reviews"], pull
@@ -109,6 +138,14 @@ def labels(answers: Answers, declared: list[dict[str, str]]) -> Iterator[tuple[s
         yield f"Label {name}", name in there, step
 
 
+def files() -> Iterator[tuple[str, bool, str]]:
+    """Yield the settings that are in files of the repository."""
+    owners = re.search(r"^\*\s+@\S", (GITHUB / "CODEOWNERS").read_text("utf-8"), re.MULTILINE)
+    yield "Owners in .github/CODEOWNERS", owners is not None, f"see {PAGE}, step 5"
+    project = tomllib.loads((GITHUB.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    yield "Address in pyproject.toml", "urls" in project, f"see {PAGE}, step 10"
+
+
 def declared_labels() -> list[dict[str, str]]:
     """The labels that the repository needs."""
     found: list[dict[str, str]] = YAML(typ="safe", pure=True).load(GITHUB / "labels.yml")
@@ -122,7 +159,10 @@ def _asked(words: tuple[str, ...]) -> str:
 
 
 def _of_settings(answers: Answers, name: str) -> list[Any]:
-    nodes: list[Any] = answers["settings"]["data"]["repository"][name]["nodes"]
+    try:
+        nodes: list[Any] = answers["settings"]["data"]["repository"][name]["nodes"]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the answer settings has no data.repository.{name}.nodes") from error
     return nodes
 
 
