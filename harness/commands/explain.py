@@ -59,7 +59,7 @@ def explained() -> Mapping[str, str]:
     )
     found: dict[str, str] = {}
     for name, text in (entry for table in tables for entry in table.items()):
-        found.setdefault(name, " ".join(text.split()))
+        found.setdefault(name, console.as_started(" ".join(text.split())))
     return found
 
 

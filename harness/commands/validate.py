@@ -16,7 +16,6 @@ from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
 _UNREAD = "readable"
-_DOUBTS = ("speed-unchecked", "device-unidentified")
 
 
 @console.reports_errors
@@ -46,8 +45,7 @@ def validate(
     ]
     for path, submission in valid:
         for flag in summarize(submission).flags:
-            if flag.severity == "serious" or flag.name in _DOUBTS:
-                console.say(f"{path}: doubt: {flag.name}: {flag.message}")
+            console.say(f"{path}: {flag.severity}: {flag.name}: {flag.message}")
     console.say(f"{len(files)} valid." if len(files) > 1 else "Valid.")
 
 

@@ -10,6 +10,7 @@ from estimates.model import Control, Estimate, Flag, Repeatability, Summary, Thr
 from estimates.reasons import reason, whole_request
 from estimates.repeatability import LEAST_BLOCKS, blocks_run, deciding
 from estimates.verdicts import LOSSY
+from harness import console
 from harness.report import words
 from harness.report.use import INDENT, folded
 from schemas.method import limit
@@ -309,4 +310,4 @@ def _flags(flags: Sequence[Flag], width: int) -> Iterator[Text]:
         mark, style = words.SEVERITIES[flag.severity]
         text = f"{mark} {flag.name}: {flag.message}"
         yield from _text(text, width, style=style, first=INDENT, rest=2 * INDENT)
-        yield from _text(flag.remedy, width, first=2 * INDENT, rest=2 * INDENT)
+        yield from _text(console.as_started(flag.remedy), width, first=2 * INDENT, rest=2 * INDENT)

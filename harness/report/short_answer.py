@@ -6,6 +6,7 @@ from estimates.intervals import corrected, corrected_estimate
 from estimates.model import Estimate, Summary
 from estimates.reasons import answer_length
 from estimates.verdicts import beyond_drift
+from harness import console
 from harness.report import words
 from harness.report.setting_results import Answer, SettingFigures
 from schemas.vocabulary import DOUBTS, say, sentence
@@ -168,7 +169,7 @@ def _doubt(whole: Estimate, summary: Summary) -> str:
     """Return the reason why there is no verdict."""
     flag = next((each for each in summary.flags if each.name == whole.doubt), None)
     if flag is not None:
-        return f"{flag.message[0].lower()}{flag.message[1:]} {flag.remedy}"
+        return console.as_started(f"{flag.message[0].lower()}{flag.message[1:]} {flag.remedy}")
     return f"{DOUBTS[whole.doubt]}." if whole.doubt and whole.doubt in DOUBTS else FEW
 
 

@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from estimates.summary import summarize
 from harness.cli import app
 from tests import clones
 from tests.harness.ggufs import write_gguf
@@ -31,6 +33,20 @@ def test_validate_is_silent_on_stdout_for_a_valid_file(good: str) -> None:
     result = call("validate", good)
 
     assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_validate_prints_every_flag_of_a_valid_file(tmp_path: Path) -> None:
+    path = tmp_path / "one-block.json"
+    quick = replace(sample(blocks=1), profile="quick")
+    path.write_bytes(sample_bytes(quick))
+
+    flags = summarize(quick).flags
+    result = call("validate", str(path))
+
+    assert {flag.severity for flag in flags} == {"caution", "note"}
+    assert result.exit_code == 0
+    for flag in flags:
+        assert f"{path}: {flag.severity}: {flag.name}: {flag.message}" in result.stderr
 
 
 def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:

@@ -1,18 +1,42 @@
 """Every word that a report prints is explained by one command."""
 
 import json
+import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from typer.testing import CliRunner
 
+from harness import console
 from harness.cli import app
 from harness.commands.explain import explained
 from harness.errors import EXIT_CODES
+from harness.features import COMMANDS
 from schemas.rules import RULES
 from schemas.submission import Reason
 from schemas.vocabulary import DOUBTS, METHODS, VERDICTS
 from schemas.vocabulary.flags import FLAGS
+
+VOCABULARY = Path(__file__).parents[3] / "schemas" / "vocabulary"
+
+
+def test_an_installed_program_is_named_as_it_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "INSTALLED", True)
+    monkeypatch.setattr(console, "PROGRAM", "draftmap")
+
+    texts = "\n".join(explained().values())
+
+    assert "`draftmap verify RESULT.json`" in texts
+    assert "python -m harness" not in texts
+
+
+def test_no_table_names_the_program_in_another_way() -> None:
+    """Only `python -m harness` becomes `draftmap` where the program is installed."""
+    tables = "\n".join(path.read_text("utf-8") for path in VOCABULARY.glob("*.toml"))
+
+    found = re.findall(rf"(\S+) harness (?:{'|'.join(COMMANDS)})\b", tables)
+    assert {*found} == {"-m"}
 
 
 def test_every_word_of_the_tables_has_a_text() -> None:
