@@ -117,6 +117,8 @@ def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
 
 def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - as typer calls it
     """Convert an argument, or each of a list, to a path; typer reports a missing argument."""
+    if "" in (given, *(given if isinstance(given, (list, tuple)) else ())):
+        raise UsageError("a path is empty; leave it out, or name a file or a folder")
     if given and isinstance(given, (list, tuple)):
         return [Path(each) for each in given]
     return Path(given) if isinstance(given, (str, Path)) else convert(context, given)
@@ -150,6 +152,10 @@ def options(
     if version:
         typer.echo(__version__)
         raise typer.Exit
+    if json and context.invoked_subcommand:
+        raise UsageError(
+            f"give --json after the command; {context.invoked_subcommand} ignores it here"
+        )
     if context.invoked_subcommand is None:
         from harness.commands.welcome import welcome  # noqa: PLC0415 - only if nothing was asked for
 

@@ -59,6 +59,11 @@ class _Offered:
         return None if parsed or len(kinds) != 1 else kinds.pop()
 
     @property
+    def _is_path(self) -> bool:
+        """Whether the value is a path; as text, an empty one differs from the current folder."""
+        return Path in (self.type, *get_args(self.type))
+
+    @property
     def _argument_name(self) -> str:
         return f"{self.field.name}_argument"
 
@@ -70,7 +75,7 @@ class _Offered:
             yield _parameter(self._argument_name, str | None, word, default=None)
         if self.repeatable:
             read_as, default = list[str] | None, None
-        elif option.parse or option.choices or self._number:
+        elif option.parse or option.choices or self._number or self._is_path:
             read_as = str | None
         info = typer.Option(
             *filter(None, (self.flag, option.short)),
@@ -108,7 +113,7 @@ class _Offered:
             return (self.option.parse or tuple)(value)
         if self._number:
             return self.option.number(self.field.name, str(value), whole=self._number is int)
-        return value
+        return Path(value) if self._is_path else value
 
 
 def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Parameter:  # noqa: ANN401 - as typer reads them

@@ -161,6 +161,13 @@ def _enum(got: str, want: object) -> str:
     return f"{got} is not accepted{hint}, expected one of {listed}"
 
 
+def _const(got: str, want: object) -> str:
+    # Only the versions of formats are numbers.
+    is_newer = isinstance(want, int) and got.isdecimal() and int(got) > want
+    hint = "; a newer Draftmap wrote it, so update this one" if is_newer else ""
+    return f"{got} is not accepted, expected {shown(want)}{hint}"
+
+
 def _type(got: str, want: object) -> str:
     fractional = want == "integer" and got[-1].isdigit()
     hint = "; write it without a decimal point or exponent" if fractional else ""
@@ -169,7 +176,7 @@ def _type(got: str, want: object) -> str:
 
 _SENTENCES: dict[str, Callable[[str, object], str]] = {
     "type": _type,
-    "const": lambda got, want: f"{got} is not accepted, expected {shown(want)}",
+    "const": _const,
     "enum": _enum,
     "pattern": lambda got, want: (
         f"{got} has the wrong form, expected {_FORMS.get(str(want), want)}"

@@ -77,9 +77,10 @@ def select(
         left = [prompt for prompt in left if prompt.task not in suite.on_request]
     if numbered:
         most = max((sum(o.task == each.task for o in left) for each in left), default=0)
-        if quick and int(prompts[0]) > most:
+        if int(prompts[0]) > most:
+            where = "--quick" if quick else f"suite {suite.id}"
             raise BadInputError(
-                f"--quick has {most} prompts per task; leave out --quick, or use --prompts {most}"
+                f"--prompts {prompts[0]}: {where} has {most} prompts per task; use --prompts {most}"
             )
         left = list(first_of_each_task(left, int(prompts[0])))
     elif prompts:

@@ -137,13 +137,16 @@ def read(path: Path) -> Reference | None:
         return None
     try:
         with path.open("rb") as file:
-            return msgspec.json.decode(file.read(_LARGEST), type=Reference)
+            data = file.read(_LARGEST)
+        return msgspec.json.decode(data, type=Reference)
     except OSError as error:
         raise unreadable(path, error) from error
     except msgspec.DecodeError as error:
+        is_result = b'"draftmap-submission"' in data
+        own = ": it is a result" if is_result else f" of this version ({error})"
         raise BadInputError(
-            f"{path} is not a reference of this version ({error}); name another file with "
-            "--reference (if that file does not exist, a new reference is written to it)"
+            f"{path} is not a reference{own}; name another file with --reference (if that file "
+            "does not exist, a new reference is written to it)"
         ) from error
 
 

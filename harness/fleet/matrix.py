@@ -46,13 +46,20 @@ class MatrixRun:
 def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
     """Read the cells of a matrix file; `known` are the options of `run`. Raises `BadInputError`."""
     try:
-        file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _MatrixFile)
+        file = _converted(tomllib.loads(path.read_text("utf-8")))
         _check(file, known)
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, BadInputError) as error:
         raise BadInputError(f"{path}: {error}") from error
     return tuple(_runs(file))
+
+
+def _converted(table: Mapping[str, object]) -> _MatrixFile:
+    for name in ("target", "backend"):
+        if not isinstance(table.get(name, {}), dict):
+            raise BadInputError(f"{name} has options by {name}; the list of them is {name}s")
+    return msgspec.convert(table, _MatrixFile)
 
 
 def _check(file: _MatrixFile, known: Collection[str]) -> None:

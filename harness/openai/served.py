@@ -15,6 +15,7 @@ from harness.openai.comparable import require_comparable, require_depth
 from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
+from harness.openai.reported_device import computed_on
 from harness.runners.base import FailedError
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
@@ -44,8 +45,8 @@ class NamedModels:
     def target(self, name: str | None) -> ModelFile | None:
         """Return the target by name, or the model that the baseline's server offers.
 
-        Raises `BadInputError` if neither user nor server names the target, `MachineError` if a
-        running server does not answer.
+        Raises `BadInputError` if neither user nor server names the target or the card,
+        `MachineError` if a running server does not answer.
         """
         if self.options.device_names and not machine().gpus:
             self.say(
@@ -56,6 +57,7 @@ class NamedModels:
         server = self._server(needed=name is None)
         if server is not None:
             self._require_comparable(server)
+            computed_on(server.identity, self.options, server.client.address)
         served = server.served if server else None
         if name is not None and files.expanded(name).is_file():
             file = describe(WeightsFile(path=files.expanded(name)), say=self.say)

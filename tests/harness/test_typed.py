@@ -66,6 +66,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.write(bytes(1 << 20))
     (made / "cut.gguf").write_bytes((made / "target.gguf").read_bytes()[:3000])
     (made / "result.json").write_bytes(sample_bytes(sample()))
+    newer = sample_bytes(sample()).replace(b'"version":2,', b'"version":99,')
+    (made / "newer.json").write_bytes(newer)
+    (made / "long.json").write_text(f"[{'1, ' * 200_000}1]", "utf-8")
     (made / "half.json").write_bytes(sample_bytes(sample())[:999])
     old_build(made / "llama-server")
     return made

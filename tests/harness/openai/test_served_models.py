@@ -14,7 +14,7 @@ from harness.openai.served import NamedModels, model_of
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Model
 from tests.harness.ggufs import write_gguf
-from tests.harness.openai.fake_answers import MODEL
+from tests.harness.openai.fake_answers import MODEL, Style
 from tests.harness.openai.fake_server import serving
 
 
@@ -195,6 +195,17 @@ def test_servers_that_cannot_be_compared_are_refused_before_anything_is_measured
             NamedModels(twice, said.append).target(None)
 
 
+@pytest.mark.parametrize("style", ["ollama", "lm-studio"])
+def test_a_dry_run_asks_for_the_card_that_the_server_does_not_report(
+    style: Style, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.openai.reported_device.usable", lambda *_: ())
+    with serving(style=style) as server:
+        models = served_models(base_url=server.url, backend=None, model=MODEL)
+        with pytest.raises(BadInputError, match="name each card in use"):
+            models.target(None)
+
+
 def test_a_file_that_is_served_from_this_disk_is_described_whole(
     tmp_path: Path, cache_dir: Path
 ) -> None:
@@ -223,5 +234,6 @@ def test_a_missing_model_name_is_asked_for() -> None:
 
 
 def served_models(**options: Any) -> NamedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
-    """The models behind the servers that `options` names."""
-    return NamedModels(ConnectionOptions(plain_alone=True, **options), lambda _text: None)
+    """The models behind the servers that `options` names; they compute on the processor."""
+    given = {"plain_alone": True, "backend": "cpu", **options}
+    return NamedModels(ConnectionOptions(**given), lambda _text: None)
