@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.first_results import FIRST
+
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "templates"
 KINDS = ("card", "flag", "importer", "page", "preset")
@@ -17,7 +19,7 @@ NEEDED = (
     *("answers", "bench", "estimates", "harness", "pipeline", "schemas", "site_src", "tests"),
     *("tools", "ARCHITECTURE.md", "mkdocs.yml", "pyproject.toml"),
 )
-RESULTS = sorted((ROOT / "results" / "community").glob("amd-epyc--smollm2-135m-instruct-f16--*"))
+RESULTS = [path for path in FIRST if "smollm2-135m-instruct-f16--20261121" in path.stem]
 STEP = re.compile(
     r"^(?:In `(?P<file>[^`]+)`, before `(?P<anchor>[^`]+)`|At the end of `(?P<end>[^`]+)`):\n"
     r"```\w+\n(?P<lines>.*?)```$",

@@ -2,15 +2,13 @@
 
 import math
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from estimates.summary import summarize
 from schemas.contract import read
 from schemas.submission import Submission
-
-COMMUNITY = Path(__file__).resolve().parents[2] / "results" / "community"
+from tests.first_results import FIRST
 
 
 @cache
@@ -18,7 +16,7 @@ def files() -> list[Submission]:
     """The imported files of this source."""
     return [
         found
-        for path in sorted(COMMUNITY.glob("*.json"))
+        for path in FIRST
         if isinstance(found := read(path.read_bytes()), Submission)
         and found.origin is not None
         and found.origin.format == "inventivehq"

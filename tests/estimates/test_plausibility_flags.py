@@ -16,9 +16,9 @@ from schemas import contract
 from schemas.submission import Gpu, Submission
 from tests.estimates.campaigns import campaign, trial
 from tests.estimates.flag_builders import times
+from tests.first_results import FIRST
 from tests.samples import sample
 
-COMMUNITY = sorted((Path(__file__).resolve().parents[2] / "results" / "community").glob("*.json"))
 TABLE = json.loads(resources.files("schemas").joinpath("devices.json").read_text("utf-8"))
 IMPLAUSIBLE = {
     "above-roofline",
@@ -153,7 +153,7 @@ def test_a_custom_suite_raises_only_a_note() -> None:
     assert flag.severity == "note"
 
 
-@pytest.mark.parametrize("path", COMMUNITY, ids=lambda path: path.stem[-8:])
+@pytest.mark.parametrize("path", FIRST, ids=lambda path: path.stem[-8:])
 def test_a_result_of_this_repository_is_plausible(path: Path) -> None:
     submission = contract.read(path.read_bytes())
 

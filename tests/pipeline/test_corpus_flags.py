@@ -14,6 +14,7 @@ from pipeline.collection.plausibility.scatter import ScatterIndex, scatter_of
 from schemas import contract
 from schemas.codec import content_digest
 from schemas.submission import Submission, Trial
+from tests.first_results import FIRST
 from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, answers, copied, scaled
 from tests.samples import sample, sample_bytes
 from tests.sites import PUBLISHED
@@ -108,7 +109,7 @@ def test_honest_submissions_raise_nothing() -> None:
 
 
 def test_the_first_results_of_the_project_raise_nothing() -> None:
-    files = [path for path in sorted(COMMUNITY.glob("*.json")) if path.stem[-8:] in FIRST_RESULTS]
+    files = [path for path in FIRST if path.stem[-8:] in FIRST_RESULTS]
     submissions = [contract.read(path.read_bytes()) for path in files]
 
     assert len(submissions) == len(FIRST_RESULTS)

@@ -16,6 +16,7 @@ CELLS = "select cell, verdict, mark, round(speedup, 4) from cell where task <> '
 SERIOUS = "select submission, flag from flag where severity = 'serious' order by all"
 
 
+@pytest.mark.results
 @pytest.mark.long
 def test_two_new_accounts_with_other_layers_take_no_cell_from_others(tmp_path: Path) -> None:
     shutil.copytree(COMMUNITY, tmp_path / "community")

@@ -126,6 +126,7 @@ def test_an_address_that_was_published_and_is_gone_is_named(
     ]
 
 
+@pytest.mark.results
 def test_the_list_of_published_addresses_has_every_result() -> None:
     """`make links` compares it with the site of the repository's results."""
     stored = set((STORED.parent / "addresses-of-results.txt").read_text("utf-8").split())

@@ -30,6 +30,7 @@ def test_a_canonical_file_is_accepted(tmp_path: Path) -> None:
     assert rules_of(tmp_path) == []
 
 
+@pytest.mark.results
 def test_the_files_of_the_repository_are_accepted() -> None:
     assert rules_of(ROOT / "results") == []
 

@@ -49,6 +49,7 @@ def test_hidden_words_that_were_not_joined_are_named_without_a_traceback() -> No
     assert places(argv=["…", "…"]) == ["$.arms[1].argv[0]"]
 
 
+@pytest.mark.results
 def test_all_results_keep_their_arguments() -> None:
     results = sorted((ROOT / "results" / "community").rglob("*.json"))
 

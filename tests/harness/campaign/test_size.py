@@ -7,14 +7,13 @@ import pytest
 
 from harness.campaign.builder import trial_bytes
 from schemas.codec import canonical_bytes, encode
+from tests.first_results import FIRST
 from tests.harness.campaign.test_campaign import campaign
 from tests.harness.campaigns import run
 from tests.harness.fake_runner import FakeRig
 
-COMMUNITY = Path(__file__).parents[3] / "results" / "community"
 
-
-@pytest.mark.parametrize("path", sorted(COMMUNITY.glob("*.json")), ids=lambda path: path.stem[-8:])
+@pytest.mark.parametrize("path", FIRST, ids=lambda path: path.stem[-8:])
 def test_the_estimate_holds_for_every_file_that_was_measured(path: Path) -> None:
     document = json.loads(path.read_bytes())
     depths = {arm["id"]: arm["method"].get("n_max", 0) for arm in document["arms"]}

@@ -17,10 +17,9 @@ from harness.run import time_limit
 from harness.run.time_limit import in_turns
 from schemas.contract import read
 from schemas.submission import Gpu, Submission
+from tests.first_results import FIRST
 from tests.harness.campaign.test_campaign import campaign
 from tests.harness.campaigns import MACHINE
-
-COMMUNITY = Path(__file__).parents[3] / "results" / "community"
 
 # A gigabyte in F16 without a known number of parameters is taken for half a milliard of them: read
 # at 10 GB/s it takes 0.1 s, and one token of arithmetic 0.05 s.
@@ -142,11 +141,7 @@ def test_the_rate_of_a_machine_is_what_the_clock_says() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        path
-        for path in sorted(COMMUNITY.glob("*.json"))
-        if b'"profile":"default"' in path.read_bytes()
-    ],
+    [path for path in FIRST if b'"profile":"default"' in path.read_bytes()],
     ids=lambda path: path.stem,
 )
 def test_the_default_campaigns_of_the_repository_took_about_as_long(path: Path) -> None:
