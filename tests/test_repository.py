@@ -159,3 +159,15 @@ def test_a_script_is_executable_and_stops_at_the_first_error(name: str) -> None:
 
     assert path.stat().st_mode & 0o111
     assert "\nset -euo pipefail\n" in path.read_text(encoding="utf-8")
+
+
+def test_only_marked_tests_read_every_result() -> None:
+    """The others read those of `tests.first_results`: no result that is merged later fails them."""
+    folder = re.compile(r'(?:"results"|RESULTS) / "community"\)\.r?glob\(|COMMUNITY\.r?glob\("\*\.')
+    readers = {
+        path.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if folder.search(text := path.read_text("utf-8")) and "mark.results" not in text
+    }
+
+    assert readers == set()
