@@ -1,10 +1,9 @@
 """Merge generated results in a scratch clone, one after another: `python -m bench.merging [COUNT]`.
 
-After each result, the tests that read every result (the marker `results`) must pass; with
-`--whole`, all tests must pass after the last one. The exit code is 1 at the first failure.
+After each result, the tests that read every result (the marker `results`) must pass, and all tests
+after the last one. The exit code is 1 at the first failure.
 """
 
-import argparse
 import random
 import subprocess
 import sys
@@ -23,35 +22,25 @@ from tests.samples import SampleCosts, sample, sample_bytes
 
 ROOT = Path(__file__).parents[1]
 MARK = "mark.results"
-CARDS = (
-    ("NVIDIA GeForce RTX 3090", 24576),
-    ("NVIDIA GeForce RTX 4060", 8188),
-    ("NVIDIA L4", 23034),
-)
+CARDS = (("NVIDIA GeForce RTX 3090", 24576), ("NVIDIA GeForce RTX 4060", 8188))
 MODELS = (("Qwen3-8B", "Qwen3"), ("Llama-3.1-8B-Instruct", "Llama"), ("gpt-oss-20b", "gpt-oss"))
 
 
 def main() -> int:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("count", nargs="?", type=int, default=20)
-    asked.add_argument("--whole", action="store_true")
-    given = asked.parse_args()
+    number = int(sys.argv[1]) if sys.argv[1:] else 20
     with TemporaryDirectory() as folder:
         clone = ("git", "clone", "--quiet", "--shared", str(ROOT), folder)
         subprocess.run(clone, check=True)
-        tests = sorted(
-            str(path)
-            for path in Path("tests").rglob("test_*.py")
-            if MARK in path.read_text("utf-8")
-        )
-        for name, data in islice(results(), given.count):
+        files = sorted(Path("tests").rglob("test_*.py"))
+        tests = [str(path) for path in files if MARK in path.read_text("utf-8")]
+        for name, data in islice(results(), number):
             (Path(folder) / "results" / "community" / name).write_bytes(data)
             began = time.monotonic()
             failed = _failed(Path(folder), "-m", "results", *tests)
             print(f"{time.monotonic() - began:3.0f} s  {'failed' if failed else 'green'}  {name}")  # noqa: T201
             if failed:
                 return 1
-        return int(given.whole and _failed(Path(folder), "-m", "not nightly"))
+        return int(_failed(Path(folder), "-m", "not nightly"))
 
 
 def results() -> Iterator[tuple[str, bytes]]:

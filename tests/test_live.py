@@ -116,10 +116,10 @@ def test_answers_in_files_are_read_and_a_gap_is_exit_code_1(
     ("name", "text", "says"),
     [
         ("repository", None, "repository.json"),
-        ("repository", "{}", "the answer repository has no key private"),
+        ("repository", "{}", "GitHub's answer has no key private"),
         ("actions", "[", "the answer actions is not JSON"),
-        ("settings", "[1]", "the answer settings has no key data"),
-        ("settings", '{"data": {}}', "the answer settings has no data.repository.rulesets.nodes"),
+        ("settings", "[1]", "the answer settings is not an object"),
+        ("settings", '{"data": {}}', "GitHub's answer has no key repository"),
     ],
 )
 def test_a_wrong_answer_is_named_with_what_it_lacks(

@@ -12,7 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
 
@@ -38,16 +38,6 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
         *("graphql", "--field", "owner={owner}", "--field", "name={repo}"),
         *("--raw-field", f"query={_SETTINGS}"),
     ),
-}
-# The keys that an answer must have.
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "repository": (
-        *("private", "has_issues", "has_pages", "delete_branch_on_merge"),
-        *("allow_squash_merge", "allow_merge_commit", "allow_rebase_merge"),
-    ),
-    "actions": ("can_approve_pull_request_reviews", "default_workflow_permissions"),
-    "reports": ("enabled",),
-    "settings": ("data",),
 }
 Answers = Mapping[str, Any]  # JSON of any shape, by the name of its question
 
@@ -82,15 +72,21 @@ def from_folder(folder: Path) -> Answers:
     return {name: answer(name, (folder / f"{name}.json").read_bytes()) for name in QUESTIONS}
 
 
-def answer(name: str, data: str | bytes) -> dict[str, Any]:
-    """Return the answer to a question. Raises `ValueError`, which names the missing key."""
+class _Object(dict[str, Any]):
+    """An object of an answer; a missing key is an error that names the key."""
+
+    def __missing__(self, key: str) -> NoReturn:
+        raise ValueError(f"GitHub's answer has no key {key}")
+
+
+def answer(name: str, data: str | bytes) -> Any:  # noqa: ANN401 - JSON of any shape
+    """Return the answer to a question. Raises `ValueError` if it is not a JSON object."""
     try:
-        found: dict[str, Any] = json.loads(data)
+        found = json.loads(data, object_hook=_Object)
     except ValueError as error:
         raise ValueError(f"the answer {name} is not JSON ({error})") from error
-    gap = next((key for key in _KEYS[name] if not isinstance(found, dict) or key not in found), "")
-    if gap:
-        raise ValueError(f"the answer {name} has no key {gap}")
+    if not isinstance(found, dict):
+        raise ValueError(f"the answer {name} is not an object")  # noqa: TRY004 - of bad input
     return found
 
 
@@ -159,10 +155,7 @@ def _asked(words: tuple[str, ...]) -> str:
 
 
 def _of_settings(answers: Answers, name: str) -> list[Any]:
-    try:
-        nodes: list[Any] = answers["settings"]["data"]["repository"][name]["nodes"]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"the answer settings has no data.repository.{name}.nodes") from error
+    nodes: list[Any] = answers["settings"]["data"]["repository"][name]["nodes"]
     return nodes
 
 

@@ -22,12 +22,6 @@ from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
 
 ROOT = Path(__file__).parents[3]
-# The `gh` of a machine on which ada is logged in; pull requests are the lines of a file.
-GH = """case "$1 $2" in
-  "api user") echo ada ;;
-  "pr list") touch "$0.pulls"; cat "$0.pulls" ;;
-  "pr create") echo https://host/pull/1 | tee -a "$0.pulls" ;;
-esac"""
 
 
 @pytest.fixture
@@ -168,27 +162,6 @@ def test_a_result_of_another_account_is_not_pushed(
 
     assert (done.exit_code, clones.sent(clone)) == (1, {})
     assert "the result names ada, but the pull request is by bob" in done.stderr
-
-
-@needs_shell
-def test_with_gh_one_branch_with_one_file_becomes_one_pull_request(
-    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clone = clones.clone(tmp_path)
-    clones.git(clone, "switch", "--quiet", "-c", "own-work")
-    (clone / "staged").touch()
-    clones.git(clone, "add", "staged")
-    before = clones.state(clone)
-    monkeypatch.setenv("PATH", str(gh_that(GH, tmp_path)), prepend=":")
-
-    first, second = (submit(result, "--repository", str(clone), "--yes") for _ in range(2))
-
-    place = first.stdout.strip()
-    assert first.stderr.endswith("https://host/pull/1\n"), first.output
-    assert f"--head ada:result/{Path(place).stem}" in first.stderr
-    assert second.stderr == "Already sent: https://host/pull/1\n"
-    assert clones.sent(clone) == {f"result/{Path(place).stem}": f"A\t{place}"}
-    assert clones.state(clone) == before
 
 
 @needs_shell
