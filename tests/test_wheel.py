@@ -12,6 +12,7 @@ import pytest
 from harness.features import COMMANDS
 from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_server import serving
+from tools import first_hour
 from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
@@ -151,3 +152,25 @@ def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_pa
     assert doctor.returncode == 3
     assert "Traceback" not in doctor.stdout + doctor.stderr
     assert "pip install 'draftmap[inprocess]'" in doctor.stdout
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_the_readme_has_a_block_that_installs_an_engine_for_each_system(system: str) -> None:
+    activate, install = first_hour.commands(system, (ROOT / "README.md").read_text("utf-8"))
+
+    assert "-m venv" in activate
+    assert ("Activate.ps1" in activate) == (system == "win32")
+    assert install == "python -m pip install '.[server]'"
+
+
+@pytest.mark.long
+def test_an_installed_wheel_serves_with_an_engine_that_a_package_embeds(installed: Path) -> None:
+    package = pytest.importorskip("xllamacpp", reason="no wheel with an embedded server here")
+    server = installed.with_name("draftmap-server").with_suffix(installed.suffix)
+    environment = {"PYTHONPATH": str(Path(package.__file__).parents[1]), "PATH": ""}
+
+    version = subprocess.run(
+        [str(server), "--version"], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert version.stdout == "version: 11549\n"
