@@ -174,3 +174,17 @@ def test_an_installed_wheel_serves_with_an_engine_that_a_package_embeds(installe
     )
 
     assert version.stdout == "version: 11549\n"
+
+
+def test_an_installed_wheel_starts_its_own_modules_from_the_folder_of_a_checkout(
+    installed: Path,
+) -> None:
+    python = installed.with_name("python").with_suffix(installed.suffix)
+    words = "from draftmap.harness.machine.command import own_module as own; import subprocess; "
+    words += "subprocess.run(own('harness.models.embedded'), check=False)"
+
+    done = subprocess.run(
+        [str(python), "-P", "-c", words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "No module named" not in done.stderr
