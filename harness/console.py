@@ -41,11 +41,11 @@ _PLAIN = {
     "→": "->",
     "≤": "<=",
     "±": "+-",
-    "×": "x",
+    "\N{MULTIPLICATION SIGN}": "x",
     "✕": "x",
-    "–": "-",
+    "\N{EN DASH}": "-",
     "·": "-",
-    "’": "'",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     "…": "...",
 }
 
