@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 from harness.campaign.model import RunSettings
 
 REQUIREMENT = f"xllamacpp=={version('xllamacpp')}"
-_SERVER = Path(__file__).parents[1] / "tools" / "embedded_server.py"
+_SERVER = "harness.runners.llama_server.wheel_server"
 _FIRST_WORDS = "listening on "
 _ANSWER_LIMIT_S = 300
 
@@ -37,7 +37,7 @@ class Peer:
         shared |= {"--host": "127.0.0.1", "-a": "peer"}
         words = [str(word) for pair in shared.items() for word in pair]
         self._process = subprocess.Popen(
-            [sys.executable, _SERVER, "-m", model, *words, *draft],
+            [sys.executable, "-m", _SERVER, "-m", model, *words, *draft],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

@@ -28,7 +28,7 @@ T = TypeVar("T")
 JSON_VERSION = 1  # incremented when a key is removed or changes its meaning
 _NARROWEST = 80
 _STDERR = 2
-# Replacements for characters of the report that some encodings lack, such as Windows' cp1252.
+# Replacements for characters of the report that some encodings lack, such as cp437 and ASCII.
 _PLAIN = {
     "█": "#",
     "△": "+",
@@ -38,9 +38,14 @@ _PLAIN = {
     "●": "=",
     "◇": "-",
     "○": "o",
-    "→": ">",
+    "→": "->",
     "≤": "<=",
+    "±": "+-",
+    "\N{MULTIPLICATION SIGN}": "x",
     "✕": "x",
+    "\N{EN DASH}": "-",
+    "·": "-",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     "…": "...",
 }
 

@@ -17,6 +17,7 @@ from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_server import serving
 from tests.processes import needs_shell
 from tests.samples import sample, sample_bytes
+from tools import first_hour
 from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
@@ -223,3 +224,39 @@ def test_an_installed_wheel_prints_the_exact_result_for_the_form(
     done = started(installed, tmp_path, "submit", "r.json", "--without-git")
 
     assert (done.returncode, from_text(done.stdout)) == (0, data)
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_the_readme_has_a_block_that_installs_an_engine_for_each_system(system: str) -> None:
+    activate, install = first_hour.commands(system, (ROOT / "README.md").read_text("utf-8"))
+
+    assert "-m venv" in activate
+    assert ("Activate.ps1" in activate) == (system == "win32")
+    assert install == "python -m pip install '.[server]'"
+
+
+@pytest.mark.long
+def test_an_installed_wheel_serves_with_an_engine_that_a_package_embeds(installed: Path) -> None:
+    package = pytest.importorskip("xllamacpp", reason="no wheel with an embedded server here")
+    server = installed.with_name("draftmap-server").with_suffix(installed.suffix)
+    environment = {"PYTHONPATH": str(Path(package.__file__).parents[1]), "PATH": ""}
+
+    version = subprocess.run(
+        [str(server), "--version"], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert version.stdout == "version: 11549\n"
+
+
+def test_an_installed_wheel_starts_its_own_modules_from_the_folder_of_a_checkout(
+    installed: Path,
+) -> None:
+    python = installed.with_name("python").with_suffix(installed.suffix)
+    words = "from draftmap.harness.machine.command import own_module as own; import subprocess; "
+    words += "subprocess.run(own('harness.models.embedded'), check=False)"
+
+    done = subprocess.run(
+        [str(python), "-P", "-c", words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "No module named" not in done.stderr

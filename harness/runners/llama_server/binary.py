@@ -41,14 +41,20 @@ class Binary:
     path: Path
     abilities: Abilities
 
+    @property
+    def code(self) -> Path:
+        """The file with the engine's code: the program, unless a wheel embeds the engine."""
+        embedded = self.path.stem == engines.EMBEDDED_PROGRAM
+        return (engines.embedded_library() if embedded else None) or self.path
+
     def identity(self) -> str:
         """Return a digest of the program and of its libraries' names and sizes."""
         libraries = sorted(
             (file.name, file.stat().st_size)
-            for file in self.path.parent.iterdir()
+            for file in self.code.parent.iterdir()
             if _LIBRARY.search(file.name) and file.is_file()
         )
-        digest = hashlib.sha256(f"{sha256_of(self.path)} {libraries}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{sha256_of(self.code)} {libraries}".encode()).hexdigest()
         return f"{engines.SERVER_PROGRAM} sha256:{digest}"
 
     def devices(self) -> tuple[Device, ...]:
@@ -87,7 +93,7 @@ class Binary:
                 build_number=number,
                 backend=self.backend(campaign, stated),
                 devices=devices or None,
-                binary_sha256=sha256_of(self.path),
+                binary_sha256=sha256_of(self.code),
                 variables=variables(os.environ) or None,
             ),
             settings=self._settings(campaign),

@@ -37,8 +37,8 @@ FORCED = ArmPlan(
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("xllamacpp", reason="no newer llama-server wheel here")
     path = tmp_path_factory.mktemp("newest") / "llama-server"
-    script = Path("tools/embedded_server.py").resolve()
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
+    module = "harness.runners.llama_server.wheel_server"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
     path.chmod(0o755)
     return path
 
