@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from pathlib import Path
 
 import platformdirs
@@ -77,7 +78,7 @@ def usable() -> Iterator[None]:
     except OSError as error:
         raise MachineError(
             f"the cache {directory()} cannot be used ({error.strerror}); "
-            f"free some space or set {VARIABLE} to another directory"
+            f"{'free some space or ' * (error.errno == ENOSPC)}set {VARIABLE} to another directory"
         ) from error
 
 

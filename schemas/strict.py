@@ -82,8 +82,8 @@ def _checked_bytes(data: bytes) -> bytes:
     if len(data) > MAX_BYTES:
         _refuse(
             "size",
-            f"the file has more than {MAX_BYTES} bytes: it is no result, or has too many prompts, "
-            "arms or blocks",
+            f"the file has more than {MAX_BYTES} bytes: it is not a result, or has too many "
+            "prompts, arms or blocks",
         )
     if not data.strip():
         _refuse("json", "the file is empty; make the harness write it again")

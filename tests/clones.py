@@ -46,7 +46,7 @@ def clone(folder: Path, *results: Submission) -> Path:
 
 
 def state(made: Path) -> tuple[str, ...]:
-    """What a person sees of a clone: branches, the current one, and all changes of files."""
+    """The branches of a clone, the current one, and all changes of files."""
     return (git(made, "branch"), git(made, "status", "--short"), git(made, "diff", "--cached"))
 
 

@@ -158,7 +158,7 @@ def _closing(submission: Submission, where: str, flags: Sequence[Flag], path: Pa
     doubts = [each for kind in ("serious", "caution") for each in flags if each.severity == kind]
     if doubts:
         others = len(doubts) - 1
-        more = f" There are {say.count(others, 'other doubt')}." if others else ""
+        more = f" Other doubts: {others}." if others else ""
         lines += folded(f"Doubt ({doubts[0].name}): {doubts[0].message}{more}")
     command = pasted([*PROGRAM.split(), "show", str(path), "--details"])
     return [*lines, f"All figures: {command}"]

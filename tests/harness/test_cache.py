@@ -45,6 +45,16 @@ def test_a_cache_that_cannot_be_written_is_one_line_that_names_the_variable(
 
 
 @pytest.mark.usefixtures("cache_dir")
+def test_only_a_full_disk_is_told_to_free_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(files.VARIABLE, str(tmp_path / "file"))
+
+    with pytest.raises(MachineError, match=r"\(File exists\); set DRAFTMAP_CACHE to another"):
+        files.cache(tmp_path / "file" / "x", b"")
+
+
 def test_a_file_has_one_identity_by_preset_and_by_path(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "downloaded.gguf", name="A name in the header")
     copy = tmp_path / "elsewhere.gguf"
