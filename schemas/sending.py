@@ -22,10 +22,9 @@ _FIRST_PAPER = "2022-11-30"
 
 def findings_on_sending(
     submission: Submission,
-    *,
     contributor: str | None,
-    labels: frozenset[str] = frozenset(),
     now: datetime | None,
+    labels: frozenset[str] = frozenset(),
 ) -> Iterator[Finding]:
     """Findings on a valid submission sent at `now` by the account `contributor`.
 

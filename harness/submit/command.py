@@ -97,8 +97,7 @@ def _send(result: Submission, file: Path, clone: submission.Clone, options: Subm
     author = submission.login(clone)
     submission.require_sendable(result, file.name, login=author)
     path = submission.place(result, clone)
-    day = submission.accepted_since(path, clone)
-    before = day and f"Already accepted, since {day}: {path}"
+    before = f"Already accepted: {path}" if path in clone.results() else None
     sending, form = (pasted(each) for each in _commands(file, options))
     if options.json:
         steps: list[Json] = [] if before else [sending, form]

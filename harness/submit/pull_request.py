@@ -5,7 +5,6 @@ therefore leaves nothing to undo, and the same command continues with the step t
 """
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -29,8 +28,6 @@ COMMUNITY = "results/community"
 _SIGN_OF_A_CHECKOUT = Path("schemas", "submission.v2.schema.json")
 _TIMEOUT_S = 300
 _BODY = "A measured result, made and checked by the harness. Licence of the data: CC BY 4.0."
-# The address of GitHub's form for a pull request, in its answer to a push.
-_FORM_FOR_BRANCH = re.compile(r"https://\S+/pull/new/\S+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,12 +163,6 @@ def form_address() -> str | None:
     return repository and f"{repository.rstrip('/')}/issues/new?template=result.yml"
 
 
-def accepted_since(path: str, clone: Clone) -> str | None:
-    """Return the day on which the project accepted a result file; `None` if it has not."""
-    log = ("git", "log", "-1", "--format=%cs", clone.base, "--", path)
-    return clone.run(*log).stdout.strip() or None
-
-
 def login(clone: Clone) -> str | None:
     """Return the GitHub account that `gh` is logged in to; `None` without one, or without `gh`."""
     return _run(("gh", "api", "user", "--jq", ".login"), clone.folder).stdout.strip() or None
@@ -190,16 +181,13 @@ def send(submission: Submission, path: str, clone: Clone, author: str | None) ->
         if url := clone.run("gh", "pr", "list", *of_branch).stdout.strip():
             yield f"Already sent: {url}"
             return
-    answer = ""
     if not clone.run("git", "ls-remote", "origin", f"refs/heads/{name}").stdout:
         commit = _committed(canonical_bytes(encode(submission)), path, title, clone)
         push = ("git", "push", "origin", f"{commit}:refs/heads/{name}")
         yield pasted(push)
-        answer = clone.run(*push).stderr
+        yield clone.run(*push).stderr.strip()  # GitHub's has the address of its form
     if author is None:
-        form = _FORM_FOR_BRANCH.search(answer)
-        where = form[0] if form else f"on GitHub, for the branch {name}"
-        yield f"Pushed. Now open the pull request: {where}"
+        yield f"Now open the pull request on GitHub, for the branch {name}."
         return
     # In a fork, GitHub finds the branch by the fork's owner.
     head = ("--head", f"{author}:{name}")
