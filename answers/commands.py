@@ -47,12 +47,12 @@ def default_depth(method: str) -> int:
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 
-def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
+def load_words(setting: Setting, placement: LayerPlacement) -> list[str]:
     """llama-server's arguments for a plan, without default cache types and flash attention."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []
-    words += ["-ngl", str(placement.layers), "-fit", fit]
+    words += ["-ngl", str(placement.layers), "-fit", "off"]
     if placement.cpu_experts and placement.layers:
         words += ["-ncmoe", str(placement.cpu_experts)]
     words += [] if setting.flash_attention else ["-fa", "off"]

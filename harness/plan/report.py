@@ -72,8 +72,7 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
 def _show_details(found: Answer, screen: Console) -> None:
     screen.print()
     screen.print(_memory(found.asked))
-    source = "the engine's own allocation" if found.exact else "closed forms"
-    screen.print(f"memory from {source}; plain speed {_BASES[found.alone.tps.basis]}")
+    screen.print(f"memory from closed forms; plain speed {_BASES[found.alone.tps.basis]}")
     for warning in found.warnings:
         text = warning[:1].upper() + warning[1:]
         screen.print(Text.assemble(("! ", "yellow"), f"{text}."), soft_wrap=True)
