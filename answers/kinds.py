@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from answers.kin import Rig
-from answers.placement import SHARING
+from estimates.roofline import devices
 
 # Methods that draft alike; all other methods draft from the text.
 _CLASSES: Mapping[str, str] = {
@@ -70,7 +70,7 @@ def machine_kind(rig: Rig) -> str:
         return rig.sort
     kinds = _NVIDIA if rig.sort == "nvidia" else _OTHERS
     kind = next(kind for kind, pattern in kinds if pattern.search(rig.card))
-    return f"{kind} shared" if kind == "amd" and SHARING.fullmatch(rig.card) else kind
+    return f"{kind} shared" if kind == "amd" and rig.card in devices().sharing else kind
 
 
 @cache

@@ -18,7 +18,6 @@ from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import ModelRef, card_label, read_model
-from answers.placement import SHARING
 from answers.presets import presets
 from answers.rates import Rate, with_rates
 from answers.served_engines import implied_engine
@@ -175,7 +174,7 @@ def _cards(key: str) -> Iterator[ListedMachine]:
         words=MachineWords(gpus=(label,)),
         gib=usual,
         gb_per_s=rate,
-        shares=SHARING.fullmatch(key) is not None,
+        shares=key in devices().sharing,
     )
     yield card
     for gib in _LISTED["sizes"].get(key, ()):

@@ -1,6 +1,5 @@
 """Compute the number of a model's layers that fit on the devices, and the longest context."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
@@ -21,12 +20,7 @@ DEFAULT_MARGIN_MIB = 1024.0
 TAKEN_SHARE, TAKEN_MIB, FREE_ERROR_MIB = 0.05, 700.0, 800.0
 # Main memory that the system and other programs need.
 SYSTEM_MIB = 2048.0
-# Graphics units that share main memory, by normalised name, and the share that systems allow them.
-SHARING = re.compile(
-    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+?)\b.*|arc( 1\d\d\w)?|",
-    re.DOTALL,
-)
-SHARED_SHARE = 0.75
+SHARED_SHARE = 0.75  # the share of main memory that systems allow a graphics unit
 CONTEXT_STEP = 256
 LONGEST_CONTEXT = 1 << 18  # for a model whose longest context is unknown
 # How much of a model a machine holds, as printed: all layers on the devices (in main memory if

@@ -65,11 +65,10 @@ class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
-    """The bandwidths in GB/s and the host's cores: what a speed needs besides the bytes read."""
+    """The bandwidths in GB/s: what a speed needs besides the bytes read."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
-    cores: int | None = None
     # Bandwidths that these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None

@@ -104,7 +104,7 @@ def case(target: ModelFacts, free_mib: float, **others: object) -> LoadPlan:
     return replace(usual, **others)  # type: ignore[arg-type]
 
 
-MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
+MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8)
 
 
 def gained(
