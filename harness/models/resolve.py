@@ -6,17 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answers.errors import QuestionError
-from answers.model_names import quantisation_of
+from answers.model_names import quantisation_of, unknown_tag
 from answers.names import ModelRef, read_model
 from answers.presets import (
     DEFAULT_DRAFT,
+    DEFAULT_QUANTISATION,
     HEAD,
     Preset,
     preset_named,
     preset_of,
     presets,
-    require_quantisation,
 )
 from answers.shapes import facts_of, shape_of, shapes
 from harness import files
@@ -78,10 +77,13 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 def refuse_unknown(value: str) -> BadInputError:
     """Return the error for an unknown model, or for a known model in an unknown quantisation."""
-    try:
-        require_quantisation(value)
-    except QuestionError as error:
-        return BadInputError(str(error))
+    tag = unknown_tag(value)
+    model = value.removesuffix(f":{tag}")
+    if tag and preset_named(model) is not None:
+        return BadInputError(
+            f"`{tag}` is not a known quantisation; name a known quantisation, such as "
+            f"{model}:{DEFAULT_QUANTISATION}"
+        )
     if files.expanded(value).is_dir():
         message = f"{value} is a folder; name a GGUF file in this folder"
         for runner in (name for name, kind in RUNNERS.items() if kind.loads_folders):
