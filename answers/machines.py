@@ -214,11 +214,11 @@ def _cards(
     """The cards that a text names, each with the size in the text, else its usual size."""
     parts = [*named.unknown]
     for card in named.cards:
-        if card.key is None:
-            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
-        else:
+        if card.key:
             written = text if text and len(named.cards) == 1 else card_label(card.key)
             found = _known_card(card.key, card.gib, words, notes, written)
+        else:
+            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
         yield from [found] * card.count
     missed = [part for part in parts if re.search(r"\d{2}", part)]
     if missed or not (named.cards or (named.processor and not named.unknown)):
