@@ -10,7 +10,7 @@ from rich.text import Text
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.measure import measure_words
-from answers.model import KIND_LABELS, KINDS, Buffers
+from answers.model import KIND_LABELS, Buffers
 from answers.words import sentences
 from harness import PROGRAM
 from harness.machine.command_line import pasted
@@ -95,10 +95,10 @@ def _memory(choice: PlanOption) -> Table:
     places.append(("main memory", choice.case.host.free_mib, choice.found.host))
     for name, _, _ in places:
         table.add_column(Text(name), justify="right")
-    for kind in KINDS:
+    for kind, label in KIND_LABELS.items():
         sizes = [getattr(buffers, kind) for _, _, buffers in places]
         if any(sizes):
-            table.add_row(KIND_LABELS[kind], *(_mib(size) for size in sizes))
+            table.add_row(label, *(_mib(size) for size in sizes))
     table.add_row("total", *(_mib(buffers.total()) for _, _, buffers in places), style="bold")
     table.add_row("available", *(_mib(free) for _, free, _ in places))
     return table
