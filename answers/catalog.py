@@ -178,12 +178,6 @@ def way_by(
     )
 
 
-def usual_draft(target: PlannedModel) -> Preset | None:
-    """The usual draft model for a target, else the model from its family that is nearest to 1B."""
-    known = drafts_for(target.preset).get(DRAFT_MODEL) if target.preset else None
-    return known or (_small_relative(target.shape) if target.shape else None)
-
-
 @cache
 def _small_relative(shape: ShapeRow) -> Preset | None:
     small = [
@@ -246,12 +240,13 @@ def may_have_head(target: PlannedModel) -> bool:
 
 
 def _files_of(target: PlannedModel) -> Mapping[str, Preset]:
-    """The listed draft files for a model by their methods: a draft model, and heads."""
-    usual = usual_draft(target)
-    return {
-        **({DRAFT_MODEL: usual} if usual else {}),
-        **(drafts_for(target.preset) if target.preset else {}),
-    }
+    """The draft files for a model by their methods: its usual draft model, and listed heads.
+
+    The draft model is the listed one, else the model of its family that is nearest to 1B.
+    """
+    listed = drafts_for(target.preset) if target.preset else {}
+    relative = _small_relative(target.shape) if target.shape else None
+    return {**({DRAFT_MODEL: relative} if relative else {}), **listed}
 
 
 def _measured(

@@ -177,12 +177,6 @@ def device_key(label: str, *, on_cpu: bool = False) -> str:
     return (None if on_cpu else card_key(label)) or normalised(_SIZE.sub("", label))
 
 
-def bandwidth_of(key: str, gib: float | None = None) -> float | None:
-    """The bandwidth in GB/s of a card with this name in the table and, if known, this size."""
-    slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
-    return slower or devices().bandwidth_gb_per_s.get(key)
-
-
 def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
     """Main-memory bandwidth in GB/s, from millions of transfers per second and channels."""
     return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
@@ -284,15 +278,16 @@ def _card(
     free = words.free if words.free is not None else free_of(mib)
     if 0 < mib < free:
         raise QuestionError(f"--free {free:,.0f} is more than the {mib:,.0f} MiB of {name}")
-    found = key or normalised(_SIZE.sub("", name))
+    found, table = key or normalised(_SIZE.sub("", name)), devices()
+    of_size = table.gb_per_s_by_gib.get(found, {}).get(f"{gib or 0:g}")
     return Memory(
         name=name,
         free_mib=free,
         estimated=words.free is None,
-        bandwidth_gb_per_s=words.bandwidth or bandwidth_of(found, gib),
+        bandwidth_gb_per_s=words.bandwidth or of_size or table.bandwidth_gb_per_s.get(found),
         card=found,
         gib=gib,
-        shares=found in devices().sharing if key else _SHARING.fullmatch(found) is not None,
+        shares=found in table.sharing if key else _SHARING.fullmatch(found) is not None,
     )
 
 

@@ -141,7 +141,8 @@ class Buffers(msgspec.Struct, kw_only=True):
     output: float = 0.0
 
     def total(self) -> float:
-        return sum(astuple(self))
+        mib: float = sum(astuple(self))
+        return mib
 
     def by_kind(self) -> dict[str, float]:
         """MiB by kind of buffer, under the names shown to users."""

@@ -54,11 +54,6 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     unified: bool = False  # buffers on devices take host memory, too
 
     @property
-    def draft_setting(self) -> Setting:
-        """The draft's load settings: the target's, but with an f16 cache and no state copies."""
-        return replace(self.setting, rollback_states=0, kv_k="f16", kv_v="f16")
-
-    @property
     def draft_layers(self) -> int:
         """The number of draft layers on the devices: all or none."""
         if self.draft is None or self.draft.on_host or not self.devices:
@@ -134,11 +129,14 @@ def _target(case: LoadPlan, placement: LayerPlacement) -> Placed:
 
 
 def _draft(case: LoadPlan) -> Placed | None:
-    """The draft's buffers, all on the first device or on the host; `None` without a draft."""
+    """The draft's buffers, all on the first device or on the host; `None` without a draft.
+
+    The draft has the target's settings, but an f16 cache and no state copies.
+    """
     if case.draft is None:
         return None
-    layers = LayerPlacement(layers=case.draft_layers)
-    return place(case.draft.facts, case.draft_setting, layers)
+    setting = replace(case.setting, rollback_states=0, kv_k="f16", kv_v="f16")
+    return place(case.draft.facts, setting, LayerPlacement(layers=case.draft_layers))
 
 
 def merge_placements(

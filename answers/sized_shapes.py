@@ -83,13 +83,6 @@ def size_of(name: str) -> Size | None:
     return Size(name=slug, parameters_b=billions, active_b=active) if billions else None
 
 
-def _basis(size: Size) -> str:
-    """The assumption behind a plan with an estimated shape."""
-    written = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
-    basis = f"{written} ({size.source})" if size.match else f"the {written} in its name"
-    return f"{size.name} is not in our table of shapes; the plan is based on {basis}"
-
-
 @cache
 def _sizes() -> tuple[Size, ...]:
     return tuple(Size(**row) for row in table("sizes.csv", _TEXT))
@@ -108,6 +101,8 @@ def _shape(size: Size) -> ShapeRow:
     vocabulary = min(_VOCABULARY, int(parameters / (2 * ends * embedding)))
     attention = layers * embedding * 2 * head * (heads + kv_heads)
     body = parameters - ends * vocabulary * embedding - attention
+    stated = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
+    stated = f"{stated} ({size.source})" if size.match else f"the {stated} in its name"
     shape = ShapeRow(
         name=size.name,
         match="",
@@ -123,7 +118,7 @@ def _shape(size: Size) -> ShapeRow:
         head_layers=size.head_layers,
         table_weights=int(size.table_b * 1e9),
         error=_TABLE_ERROR if size.match else _NAME_ERROR,
-        basis=_basis(size),
+        basis=f"{size.name} is not in our table of shapes; the plan is based on {stated}",
     )
     if size.active_b is None:
         return shape

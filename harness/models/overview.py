@@ -6,8 +6,8 @@ from typing import Literal
 
 from answers.catalog import preset_facts
 from answers.machines import Computer
-from answers.model import MIB, Buffers, LayerPlacement, ModelFacts, Setting
-from answers.placement import Extent, fit, project
+from answers.model import MIB, ModelFacts, Setting
+from answers.placement import Extent, fit, placed_whole
 from answers.presets import Preset, PresetPair, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
@@ -56,12 +56,10 @@ def need_of(
     if facts is None:
         return Need()
     case = computer.load(facts, Setting(context=context_tokens), draft)
-    found = fit(case)
-    places: tuple[Buffers, ...] = (found.host,)
-    if computer.devices:
-        layers = LayerPlacement(layers=facts.placed_layers, share=found.placement.share)
-        places = project(case, layers).devices
-    return Need(needed_bytes=round(sum(place.total() for place in places) * MIB), fits=found.extent)
+    whole = placed_whole(case)
+    places = whole.devices if computer.devices else (whole.host,)
+    needed = sum(place.total() for place in places)
+    return Need(needed_bytes=round(needed * MIB), fits=fit(case).extent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

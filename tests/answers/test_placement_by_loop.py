@@ -85,7 +85,8 @@ def searched(case: LoadPlan) -> Projection:
         if case.draft is None:
             return merge_placements(case, placement, own, None)
         one = LayerPlacement(layers=case.draft_layers)
-        draft = looped(case.draft.facts, case.draft_setting, one, head=False)
+        plain = replace(case.setting, rollback_states=0, kv_k="f16", kv_v="f16")
+        draft = looped(case.draft.facts, plain, one, head=False)
         return merge_placements(case, placement, own, draft)
 
     share = tuple(max(1.0, each.free_mib - case.margin_mib) for each in case.devices) or (1.0,)

@@ -16,7 +16,7 @@ from answers import catalog, placement, usual_weights
 from answers.choices import PlannedModel, Way
 from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
-from answers.model import LayerPlacement, Setting
+from answers.model import Setting
 from answers.rates import Rate
 from answers.rounds import DraftSource
 from answers.shapes import shapes
@@ -136,7 +136,7 @@ def _by_setting(name: str, draft: str) -> list[list[Mapping[str, int]]]:
 
 def _whole(case: placement.LoadPlan) -> Mapping[str, int]:
     """The memory for a whole model on a card, in whole MiB; `cache` includes recurrent states."""
-    found = placement.project(case, LayerPlacement(layers=case.target.placed_layers))
+    found = placement.placed_whole(case)
     (on_card,), total = found.devices, found.devices[0].total()
     draft = sum(mib for kind, mib in on_card.by_kind().items() if kind.startswith("draft_"))
     return {
