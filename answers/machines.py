@@ -20,21 +20,19 @@ from answers.names import (
 )
 from answers.placement import SHARED_SHARE, SYSTEM_MIB, Draft, LoadPlan, free_of
 from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
-from estimates.roofline import devices, normalised
+from estimates.roofline import ddr_gb_per_s, devices, normalised
 
 GIB = 1024.0
 _SIZE = re.compile(r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s{0,9}G(?:i?B)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
-_DEFAULT_CHANNELS = 2
-_BYTES_PER_TRANSFER = 8
 DEFAULT_RAM_GIB = 32
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # Graphics units that always use main memory, even if their driver lists memory.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
 # Graphics units outside the table that use main memory; some drivers name only their maker.
-_SHARING = re.compile(r"((apple )?m\d|\d{4}s|\d{3}m|iris|jetson)\b.*|", re.DOTALL)
+_SHARING = re.compile(r"((apple )?m\d|\d{4}s|\d{3}m|iris|jetson .+?)\b.*|", re.DOTALL)
 _ASSUMED_CARD_GIB = 8  # the size assumed for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
@@ -63,7 +61,6 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
     host: Memory
     speed: MachineSpeed
     notes: tuple[str, ...] = ()
-    processor: str | None = None
     unified: bool = False  # the device's memory is a part of the host's
     described: bool = False  # described in words, so it is not the present machine
     machines: int = 1  # equal machines with one memory each, of which one is planned
@@ -151,8 +148,6 @@ def computer_of_parts(
             host_gb_per_s=host.bandwidth_gb_per_s,
             unified=unified is not None,
         ),
-        processor=processor,
-        described=words.described,
     )
 
 
@@ -177,18 +172,13 @@ def device_key(label: str, *, on_cpu: bool = False) -> str:
     return (None if on_cpu else card_key(label)) or normalised(_SIZE.sub("", label))
 
 
-def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
-    """Main-memory bandwidth in GB/s, from millions of transfers per second and channels."""
-    return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
-
-
 def _host(gib: float, words: MachineWords) -> Memory:
     """Main memory of this size in GiB; its bandwidth is stated, else derived from its type."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
     if rate is None and transfers:
-        rate = ddr_gb_per_s(int(transfers[1]), int(channels[1]) if channels else None)
+        rate = ddr_gb_per_s(int(transfers[1]), channels and int(channels[1]))
     free = max(0.0, gib * GIB - SYSTEM_MIB)
     return Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
 

@@ -189,7 +189,7 @@ def test_a_processor_is_a_machine_without_a_card() -> None:
     found = computer_of(MachineWords(gpus=("EPYC 9654",), ram=256.0))
 
     assert found.devices == ()
-    assert found.processor == "epyc 9654"
+    assert found.host.card == "epyc 9654"
 
 
 def test_cards_of_two_kinds_are_two_memories() -> None:
