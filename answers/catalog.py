@@ -232,11 +232,9 @@ def listed_drafter(method: str, target: PlannedModel) -> Preset | None:
 
 def may_have_head(target: PlannedModel) -> bool:
     """Whether the model has a built-in MTP head, or its family has one in a separate file."""
-    shape, family = target.shape, family_of(target.facts.name)
-    relatives = (each for each in presets().values() if each.head == HEAD)
-    return bool(shape and shape.head_layers) or any(
-        family_of(each.name) == family for each in relatives
-    )
+    relatives = {family_of(each.name) for each in presets().values() if each.head == HEAD}
+    own = target.shape is not None and target.shape.head_layers > 0
+    return own or family_of(target.facts.name) in relatives
 
 
 def _files_of(target: PlannedModel) -> Mapping[str, Preset]:

@@ -136,7 +136,11 @@ def computer_of_parts(
     """A computer built from cards and main memory; cards that share it use a part of it."""
     unified = next((card for card in cards if card.shares), None)
     if unified:
-        cards, host = _sharing(unified, host, words)
+        rate = unified.bandwidth_gb_per_s or host.bandwidth_gb_per_s
+        most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
+        free = min(host.free_mib, most) if words.free is None else words.free
+        cards = (replace(unified, free_mib=free, bandwidth_gb_per_s=rate),)
+        host = replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
     return Computer(
         unified=unified is not None,
@@ -181,15 +185,6 @@ def _host(gib: float, words: MachineWords) -> Memory:
         rate = ddr_gb_per_s(int(transfers[1]), channels and int(channels[1]))
     free = max(0.0, gib * GIB - SYSTEM_MIB)
     return Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
-
-
-def _sharing(card: Memory, host: Memory, words: MachineWords) -> tuple[tuple[Memory], Memory]:
-    """The device and host memory of a machine whose graphics unit uses main memory."""
-    rate = card.bandwidth_gb_per_s or host.bandwidth_gb_per_s
-    most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
-    free = min(host.free_mib, most) if words.free is None else words.free
-    device = replace(card, free_mib=free, bandwidth_gb_per_s=rate)
-    return (device,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
 
 
 def _cards(
