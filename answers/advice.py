@@ -25,15 +25,17 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     *Yes* and *No* need a measured acceptance, or figures of this card and model: with raw trials,
     or of several people.
     """
-    gain, figures, drafts = choice.gain, choice.figures, choice.speculation
-    if gain is None or not choice.fits:
+    gain, figures, way = choice.gain, choice.figures, choice.way
+    if gain is None or way is None or not choice.fits:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
-    own = drafts is not None and drafts.acceptance is not None
+    own = way.acceptance is not None
     known = own or (
         figures is not None and (figures.tier != "published" or figures.people >= _SEVERAL)
     )
-    if gain.estimate >= _WORTH_TRYING and not _untried_text(choice):
+    # Drafts from the text gain only on text that repeats its prompt, which few questions are about.
+    untried = way.source == "text" and not own and not any(choice.tried[:2])
+    if gain.estimate >= _WORTH_TRYING and not untried:
         if chance < _PROBABLE:
             return "Try it", chance
         sure = chance >= _SURE and known and (own or (figures is not None and figures.sure))
@@ -57,16 +59,6 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
     low = best.gain.low
     alike = [each for each in helping if each.gain and each.gain.high >= low]
     return max(alike, key=lambda each: (each.tried, _estimate(each)))
-
-
-def _untried_text(choice: PlanOption) -> bool:
-    """Whether the way drafts from the text, which nobody tried with this model.
-
-    Such drafts gain only on text that repeats its prompt, which few questions are about.
-    """
-    drafts = choice.speculation
-    untried = not any(choice.tried[:2])
-    return drafts is not None and drafts.source == "text" and drafts.acceptance is None and untried
 
 
 def helps(judged: PlanOption, verdict: Verdict) -> bool:

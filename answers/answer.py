@@ -9,24 +9,17 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.advice import Verdict, helps, most_promising, verdict_of
-from answers.choices import (
-    Placements,
-    PlannedModel,
-    PlanOption,
-    Way,
-    option,
-    without_speculation,
-)
-from answers.curves import Curve
+from answers.choices import Placements, PlanOption, option, without_draft
 from answers.engine_commands import ServeLine
 from answers.estimate import Setup, plain_here
-from answers.evidence import ALL_TASKS, PairFigure, of_task
-from answers.kin import pairs_here, rig_of, speed_of
-from answers.kinds import engine_kind
+from answers.evidence import ALL_TASKS, PairFigure, of_task, rig_of
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
+from answers.rates import speed_of
+from answers.rounds import Curve
 from answers.speed import SpeedEstimate
+from answers.ways import PlannedModel, Way
 from schemas.rig import LLAMA_CPP
 
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
@@ -40,7 +33,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
     model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
-    of `answers.served_engines.ENGINES`.
+    of `answers.engine_table.ENGINES`.
     """
 
     name: str
@@ -90,10 +83,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
     @property
-    def speedup(self) -> SpeedEstimate | None:
-        return self.asked.gain
-
-    @property
     def best(self) -> PlanOption:
         """The option that the printed commands load: `asked` if it fits and the verdict favours it.
 
@@ -117,8 +106,8 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     """
     speed, fixed = speed_of(question.computer), _fixed(question)
     placed = placed or Placements(question.load, fixed)
-    alone = without_speculation(question.load, question.target, speed, placed.alone)
-    setup = setup_for(question, alone)
+    alone = without_draft(question.load, question.target, speed, placed.alone)
+    setup = _setup(question, alone, fixed)
     alone = replace(alone, tps=setup.base)
     options = tuple(option(way, alone, setup, placed) for way in question.ways)
     named = (each for each in options if question.named and each.way is question.named)
@@ -126,7 +115,7 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     asked = judged if judged and (question.named or helps(judged, verdict)) else alone
     if fixed and asked is alone:
-        asked = without_speculation(alone.case, question.target, speed, project(alone.case, fixed))
+        asked = without_draft(alone.case, question.target, speed, project(alone.case, fixed))
     return Answer(
         question=question,
         verdict=verdict,
@@ -136,42 +125,37 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
         alone=alone,
         options=options,
         figures=figures_of(question),
-        context_max=_longest_context(placed, asked),
-        context_max_alone=_longest_context(placed, alone),
+        context_max=placed.longest_context(asked),
+        context_max_alone=placed.longest_context(alone),
     )
 
 
-def setup_for(question: Question, alone: PlanOption) -> Setup:
+def _setup(question: Question, alone: PlanOption, fixed: LayerPlacement | None) -> Setup:
     """The starting point of all predictions: the target without a draft, in its placement."""
-    whole = [pair for pair in question.pairs if pair.quantisation is None]
     figures = {
         (pair.device, pair.target, pair.method): pair
         for task in (ALL_TASKS, question.task)
-        for pair in whole
-        if pair.task == task
+        for pair in question.pairs
+        if pair.task == task and pair.quantisation is None
     }
+    same_files = (
+        pair
+        for pair in question.pairs
+        if pair.task == ALL_TASKS and pair.quantisations == (question.quantisation,)
+    )
     setup = Setup(
         rig=rig_of(question.computer),
         machine=speed_of(question.computer),
         base=alone.tps,
         placement=alone.found.placement,
         whole=alone.found.fits_whole,
-        engine=engine_kind(question.engine),
-        counts=_fixed(question) is None and question.setting.context <= _SHORT_CONTEXT,
+        engine=question.engine,
+        counts=fixed is None and question.setting.context <= _SHORT_CONTEXT,
         quantisation=question.quantisation,
         figures=tuple(figures.values()),
         curve=question.curve,
     )
-    return replace(setup, base=_timed_here(question, plain_here(setup, _same_files(question))))
-
-
-def _same_files(question: Question) -> tuple[PairFigure, ...]:
-    """The figures whose people all had the question's quantisation."""
-    return tuple(
-        pair
-        for pair in question.pairs
-        if pair.task == ALL_TASKS and pair.quantisations == (question.quantisation,)
-    )
+    return replace(setup, base=_timed_here(question, plain_here(setup, same_files)))
 
 
 def notes_of(found: Answer) -> tuple[str, ...]:
@@ -184,13 +168,8 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 
 def figures_of(question: Question) -> tuple[PairFigure, ...]:
     """The map's figures for this model and its variants on this machine, for each method."""
-    here = pairs_here(question.pairs, rig_of(question.computer))
-    return of_task(here, question.task, question.name)
-
-
-def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
-    depth = choice.speculation.depth if choice.speculation else 0
-    return placed.longest_context(choice.way, depth, choice.found.placement)
+    rig = rig_of(question.computer)
+    return of_task(filter(rig.has, question.pairs), question.task, question.name)
 
 
 def _timed_here(question: Question, predicted: SpeedEstimate) -> SpeedEstimate:

@@ -14,14 +14,14 @@ from importlib import resources
 import msgspec
 from msgspec.structs import replace
 
-from answers.curves import Curve
-from answers.evidence import PairFigure
-from answers.kin import Rig
-from answers.kinds import Case, drafting_class, engine_kind, machine_kind
+from answers.engine_table import engine_kind
+from answers.evidence import PairFigure, Rig
+from answers.kinds import Case, drafting_class, kind_of, machine_kind
 from answers.model import LayerPlacement
 from answers.placement import LoadPlan, Projection
-from answers.rounds import Speculation, highest, speedup
+from answers.rounds import Curve, highest, speedup
 from answers.speed import MachineSpeed, SpeedEstimate, plain_tps, step_bytes
+from answers.ways import Way
 
 # Standard deviations of logarithms: between models of a kind, between places with one model, and
 # between people at one place. Chosen on whole sources left out.
@@ -83,11 +83,6 @@ class Typical(msgspec.Struct, frozen=True, kw_only=True, eq=False):
                 total += share * (math.log(known.speedup) - total)
         return total
 
-    def people(self, case: Case) -> float:
-        """The number of people who tried a kind of method."""
-        known = self.kinds.get(case.kind)
-        return known.people if known else 0.0
-
 
 class Pull(msgspec.Struct, frozen=True, kw_only=True):
     """The pull of figures on an estimate: its shift and variance, as logarithms."""
@@ -138,8 +133,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         """The people who tried a method here with this model, and anywhere; else its kind."""
         here = sum(_people(pair) for pair in self.here(method))
         own = sum(pair.people for pair in self.figures if pair.method == method)
-        kind = Case(rig=self.rig, mixture=mixture, method=method)
-        return here, own, 0.0 if own else typical().people(kind)
+        kind = typical().kinds.get(kind_of(method, mixture=mixture))
+        return here, own, kind.people if kind and not own else 0.0
 
     def pull(self, case: Case) -> Pull:
         """The pull of this model's figures with methods that draft alike."""
@@ -153,18 +148,6 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
                 here = pair.method == case.method and self.near(pair)
                 (near if here else far).append((_people(pair), above))
         return pull(near, far)
-
-
-class Prediction(msgspec.Struct, frozen=True, kw_only=True):
-    """A predicted speedup with its 90 % interval.
-
-    An estimate from figures has the `accuracy` of its kind, or `None` if too few people tried the
-    kind; a prediction by a measured curve has the `curve`.
-    """
-
-    gain: SpeedEstimate
-    accuracy: Accuracy | None = None
-    curve: Curve | None = None
 
 
 @cache
@@ -205,62 +188,53 @@ def deviation(found: Pull) -> float:
 
 
 def predicted(
-    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation
-) -> Prediction:
+    setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int
+) -> SpeedEstimate:
     """The predicted gain of speculation over the target alone in the same memory.
 
     If the acceptance or the cost of wider steps was measured, formulas replace the estimate. A
     curve is not used for text methods, whose rounds are mostly plain steps.
     """
-    curve = None if speculation.source == "text" else setup.curve_for(speculation.depth)
-    if speculation.acceptance is None and curve is None:
-        return _estimated(setup, load, found, speculation)
-    gain = speedup(load, speculation, machine_kind(setup.rig), curve)
+    curve = None if way.source == "text" else setup.curve_for(depth)
+    if way.acceptance is None and curve is None:
+        return _estimated(setup, load, found, way, depth)
+    gain = speedup(load, way, depth, machine_kind(setup.rig), curve)
     loss = math.exp(_displaced(setup, load, found))
-    gain = replace(gain, estimate=gain.estimate * loss, low=gain.low * loss, high=gain.high * loss)
-    return Prediction(gain=gain, curve=curve)
+    return replace(gain, estimate=gain.estimate * loss, low=gain.low * loss, high=gain.high * loss)
 
 
 def _estimated(
-    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation
-) -> Prediction:
+    setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int
+) -> SpeedEstimate:
     """The estimate, capped by what rounds can yield, with the loss of displaced layers.
 
     Whether a draft displaces layers depends on the memory that is free, which is only estimated. So
     the loss counts half in the estimate, in full at the lower end and not at the upper end.
     """
     case = Case(
-        rig=setup.rig,
-        mixture=load.target.mixture,
-        method=speculation.method,
-        engine=setup.engine,
-        partly=not setup.whole,
+        rig=setup.rig, mixture=load.target.mixture, method=way.method, partly=not setup.whole
     )
-    pulled = setup.pull(case)
-    known = typical()
-    limit = math.log(highest(load, speculation, one_memory=setup.whole))
+    pulled, known = setup.pull(case), typical()
+    limit = math.log(highest(load, way.source, depth, one_memory=setup.whole))
     middle = min(known.log_speedup(case) + pulled.shift, limit)
     reach = known.reach.get(case.kind, known.reach[ALL]) * deviation(pulled)
-    loss = _displaced(setup, load, found)
-    here = setup.here(speculation.method)
-    gain = SpeedEstimate(
+    loss, here = _displaced(setup, load, found), setup.here(way.method)
+    return SpeedEstimate(
         estimate=math.exp(middle + loss / 2),
         low=math.exp(middle - reach + loss),
         high=math.exp(min(middle + reach, limit)),
         basis=here[0].tier if here else "predicted",
     )
-    return Prediction(gain=gain, accuracy=known.accuracy.get(case.kind))
 
 
 def _displaced(setup: Setup, load: LoadPlan, found: Projection) -> float:
     """The logarithm of the target's speed beside the draft over its speed alone; 0 or less."""
     if found.placement == setup.placement:
         return 0.0
-    both = (
+    beside, alone = (
         plain_tps(step_bytes(load.target, placement, load.setting), setup.machine)
         for placement in (found.placement, setup.placement)
     )
-    beside, alone = both
     return min(0.0, math.log(beside / alone))
 
 

@@ -7,18 +7,28 @@ Other models on the same device are read at about that rate.
 import math
 import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 
 import msgspec
 from msgspec.structs import replace
 
 from answers.machines import Computer
 from answers.model import ModelFacts
-from answers.speed import starts_ms, weights_per_token
+from answers.speed import EFFICIENCY, MachineSpeed, starts_ms, weights_per_token
 
 _ALIKE = 0.2  # models whose sizes differ by less than this count as equally near
 _GB, _MS = 1e9, 1000.0
 _THREADS = re.compile(r" \d+ threads$")
+# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians over
+# cards of the kind in `results/` (`answers/learned.json`). Other cards reach `EFFICIENCY`.
+_EFFICIENCY = (
+    (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
+    (re.compile(r"rtx|[abhl]\d"), 0.71),
+    (re.compile(r"apple m[12]\b"), 0.51),
+    (re.compile(r"apple m3"), 0.63),
+    (re.compile(r"apple m\d"), 0.76),
+)
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,39 +47,49 @@ def rate_of(
     facts: ModelFacts, tps: float, *, on_cpu: bool, device: str, source: str
 ) -> Rate | None:
     """The bandwidth implied by a plain speed; `None` if no memory could be that fast."""
-    left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
-    if left_ms <= 0:
+    gb_per_s = _gb_per_s(facts, _MS / tps, on_cpu=on_cpu)
+    if gb_per_s is None:
         return None
-    gb = gb_per_token(facts)
     return Rate(
         device=device,
         on_cpu=on_cpu,
         model=facts.name,
         tps=tps,
-        gb_per_token=gb,
-        gb_per_s=gb / left_ms * _MS,
+        gb_per_token=gb_per_token(facts),
+        gb_per_s=gb_per_s,
         source=source,
     )
 
 
-def with_rates(
-    computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
-) -> Computer:
-    """The computer with the bandwidths that cards and processors like its own reached in results.
+def _gb_per_s(facts: ModelFacts, step_ms: float, *, on_cpu: bool) -> float | None:
+    left_ms = step_ms - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
+    return gb_per_token(facts) / left_ms * _MS if left_ms > 0 else None
+
+
+@lru_cache(maxsize=1024)
+def speed_of(computer: Computer) -> MachineSpeed:
+    """A computer's bandwidths, with the efficiency usual for its kind of card."""
+    cards = " + ".join(sorted({memory.card for memory in computer.devices}))
+    return replace(computer.speed, efficiency=efficiency_of(cards))
+
+
+@cache
+def efficiency_of(card: str) -> float:
+    """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
+    return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
+
+
+def with_rates(computer: Computer, rates: Sequence[Rate], facts: ModelFacts) -> Computer:
+    """The computer with the bandwidths that its cards and its processor reached in results.
 
     Each bandwidth is from results with the models nearest in size; `None` without such a result.
-    With `of_this_machine`, all `rates` count, whatever their device is called.
     """
-    listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
-    gb = gb_per_token(facts)
-    return replace(
-        computer,
-        speed=replace(
-            computer.speed,
-            device_reached_gb_per_s=reached((each for each in listed if not each.on_cpu), gb),
-            host_reached_gb_per_s=reached((each for each in listed if each.on_cpu), gb),
-        ),
+    device, host = (
+        reached((each for each in rates if each.on_cpu == on_cpu), gb_per_token(facts))
+        for on_cpu in (False, True)
     )
+    speed = replace(computer.speed, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
+    return replace(computer, speed=speed)
 
 
 def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
@@ -77,13 +97,10 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
 
     The bandwidth of the other memory is unchanged.
     """
-    on_cpu, speed = not computer.devices, computer.speed
-    rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
-    if rate is None:
-        return computer
-    if on_cpu:
-        return replace(computer, speed=replace(speed, host_reached_gb_per_s=rate.gb_per_s))
-    return replace(computer, speed=replace(speed, device_reached_gb_per_s=rate.gb_per_s))
+    rate = _gb_per_s(facts, step_ms, on_cpu=not computer.devices)
+    memory = "device" if computer.devices else "host"
+    found = {f"{memory}_reached_gb_per_s": rate} if rate else {}
+    return replace(computer, speed=replace(computer.speed, **found))
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:

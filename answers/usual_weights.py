@@ -5,12 +5,12 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from answers.catalog import model_of
-from answers.choices import PlannedModel
+from answers.engine_table import ENGINES
 from answers.machines import Computer
 from answers.model import Memory, Setting
 from answers.placement import LoadPlan, placed_whole
 from answers.presets import preset_for
-from answers.served_engines import ENGINES
+from answers.ways import PlannedModel
 from schemas.rig import LLAMA_CPP
 
 # The usual quantisations of GGUF files, the largest first, and the only one of some models.

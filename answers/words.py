@@ -7,16 +7,13 @@ import msgspec
 from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
-from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
-from answers.estimate import Accuracy
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
-from answers.rounds import tokens_per_round
+from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import METHODS, say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
-_ESTIMATED = ("measured", "imported", "published", "predicted")
 _MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
@@ -61,53 +58,47 @@ def sentences(found: Answer) -> Sentences:
 
 def verdict(found: Answer) -> str:
     """The verdict, with the speed without a draft and the speed with it."""
-    asked, judged = found.asked, found.judged
-    before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
+    asked, judged, split = found.asked, found.judged, _split(found.asked)
+    plain = say.rate(found.alone.tps.estimate)
+    before = f"expect about {plain} tokens/s"
     if not asked.fits:
         return f"No: the model does not fit{memory_words.missing(asked)}."
-    if asked.gain is None and found.question.alone:
-        return f"Without a draft, expect {before}."
-    if asked.gain is not None:
+    if asked.way is not None:
         verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"
-        after = say.rate(asked.tps.estimate)
-        verdict = "No reason to use it" if found.verdict == "No reason to" else found.verdict
+        word = "No reason to use it" if found.verdict == "No reason to" else found.verdict
         return (
-            f"{verdict}: {_way(asked)} {verb} about {after} tokens/s instead of "
-            f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}{_split(asked)}."
+            f"{word}: {_way(asked)} {verb} about {say.rate(asked.tps.estimate)} tokens/s "
+            f"instead of {plain}: {_ratio(asked)}{split}."
         )
-    if judged is None or judged.gain is None:
-        return (
-            f"No: no known method can draft for this model; without speculation it writes "
-            f"{before}{_split(asked)}."
-        )
+    if found.question.alone:
+        return f"Without a draft, {before}."
+    if judged is None:
+        return f"No: no known method can draft for this model, so {before}{split}."
+    gives = f"{_way(judged)} gives {_ratio(judged)}"
     if found.verdict == "No reason to":
-        return (
-            f"No reason to use speculation: expect {before} without it{_split(asked)}; "
-            f"{_way(judged)} gives {_ratio(judged)}."
-        )
-    way = f"{_way(judged)} gives {_ratio(judged)}"
-    return f"{found.verdict}: leave speculation off and expect {before}{_split(asked)}; {way}."
+        return f"No reason to use speculation: {before} without it{split}; {gives}."
+    return f"{found.verdict}: leave speculation off and {before}{split}; {gives}."
 
 
 def way(found: Answer) -> str:
     """A heading without figures: the recommended drafting method, or why none is recommended."""
-    asked, judged = found.asked, found.judged
+    asked, judged, split = found.asked, found.judged, _split(found.asked)
     if not asked.fits:
         return f"the model does not fit{memory_words.missing(asked)}"
-    if asked.gain is not None:
-        return f"{_way(asked)}{_split(asked)}"
-    if judged is None or judged.gain is None:
-        return f"no known method can draft for this model{_split(asked)}"
+    if asked.way is not None:
+        return f"{_way(asked)}{split}"
+    if judged is None:
+        return f"no known method can draft for this model{split}"
     if found.verdict == "No reason to":
-        return f"no clear gain from {_way(judged)}{_split(asked)}"
-    return f"leave speculation off; tried: {_way(judged)}{_split(asked)}"
+        return f"no clear gain from {_way(judged)}{split}"
+    return f"leave speculation off; tried: {_way(judged)}{split}"
 
 
-def _split(choice: PlanOption) -> str:
+def _split(option: PlanOption) -> str:
     """The quantisation, and the split of a model that is partly on the devices, as a clause."""
-    preset, whole = choice.target.preset, choice.case.target.placed_layers
-    placement, weights = choice.found.placement, f", in {preset.quantisation}" if preset else ""
-    if not choice.case.devices or choice.found.extent != "partly":
+    preset, whole = option.target.preset, option.case.target.placed_layers
+    placement, weights = option.found.placement, f", in {preset.quantisation}" if preset else ""
+    if not option.case.devices or option.found.extent != "partly":
         return weights
     if placement.layers == whole:
         experts = say.count(placement.cpu_experts, "layer")
@@ -115,47 +106,49 @@ def _split(choice: PlanOption) -> str:
     return f"{weights}, {placement.layers} of {whole} layers on the card"
 
 
-def _way(choice: PlanOption) -> str:
+def _way(option: PlanOption) -> str:
     """The option's draft source and depth, in words."""
-    drafts = choice.speculation
-    if drafts is None:
+    way = option.way
+    if way is None:
         return "no draft"
-    if drafts.source == "text":
-        return f"drafting from text that repeats the prompt ({drafts.method})"
-    what = {"own-head": "its own head (MTP)", "model": f"the draft {choice.draft_name}"}
-    file = f" ({choice.draft_name})" if choice.draft_name else ""
-    name = what.get(drafts.source) if file or choice.draft is None else None
-    return f"{name or drafts.method + file} at depth {drafts.depth}"
+    if way.source == "text":
+        return f"drafting from text that repeats the prompt ({way.method})"
+    what = {"own-head": "its own head (MTP)", "model": f"the draft {way.name}"}
+    file = f" ({way.name})" if way.name else ""
+    name = what.get(way.source) if file or way.draft is None else None
+    return f"{name or way.method + file} at depth {option.depth}"
 
 
-def _ratio(choice: PlanOption) -> str:
-    gain = choice.gain
+def _ratio(option: PlanOption) -> str:
+    gain = option.gain
     return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
 
 
 def _why(found: Answer) -> str | None:
     """The map's figures for this card and model, and the basis of the estimate."""
     judged = found.judged
-    if judged is None or judged.speculation is None or not found.asked.fits:
+    if judged is None or not found.asked.fits:
         known = "; ".join(quoted(pair, found) for pair in found.figures)
         return f"on the map, {known}." if known else None  # the verdict is the reason
-    method = judged.speculation.method
-    own = [quoted(pair, found) for pair in found.figures if pair.method == method]
-    others = [quoted(pair, found) for pair in found.figures if pair.method != method]
+    own: list[str] = []
+    others: list[str] = []
+    for pair in found.figures:
+        of_way = judged.way is not None and pair.method == judged.way.method
+        (own if of_way else others).append(quoted(pair, found))
     return f"{'; '.join((*own, _expected(found, judged), *others))}."
 
 
 def _expected(found: Answer, judged: PlanOption) -> str:
     """The clause on the basis of the estimate for one more person."""
-    curve = judged.predicted.curve if judged.predicted else None
-    if curve is not None:
-        return _by_curve(curve, judged)
+    way, gain = judged.way, judged.gain
+    if way is None or gain is None or gain.basis == "curve":
+        return _by_curve(found, judged)
     if judged.figures is not None:
         return f"expected for you {_ratio(judged)}"
-    if judged.speculation is None or judged.speculation.acceptance is not None:
+    if way.acceptance is not None:
         return "computed from the acceptance"
-    method = METHODS[judged.speculation.method].label
-    elsewhere = [pair for pair in found.question.pairs if pair.method == judged.speculation.method]
+    method = METHODS[way.method].label
+    elsewhere = [pair for pair in found.question.pairs if pair.method == way.method]
     elsewhere = [pair for pair in elsewhere if pair not in found.figures and not pair.quantisation]
     most = max(elsewhere, key=lambda pair: (pair.people, pair.device), default=None)
     if most is not None:
@@ -164,16 +157,16 @@ def _expected(found: Answer, judged: PlanOption) -> str:
     return f"predicted from similar settings; nobody has published {what} with this model"
 
 
-def _by_curve(curve: Curve, judged: PlanOption) -> str:
+def _by_curve(found: Answer, judged: PlanOption) -> str:
     """The measured cost of a step over the draft, and a round's resulting yield and cost."""
-    speculation, gain = judged.speculation, judged.gain
-    if speculation is None or gain is None:
+    curve, way, gain, width = found.question.curve, judged.way, judged.gain, judged.depth + 1
+    if curve is None or way is None or gain is None:
         return ""
-    yielded = tokens_per_round(speculation.chances()[1], speculation.depth)
+    yielded = tokens_per_round(chances(way.acceptance, judged.depth)[1], judged.depth)
     return (
-        f"according to {curve.source}, a step over {speculation.depth + 1} tokens takes as long as "
-        f"{curve.cost(speculation.depth + 1):.2f} plain steps; a round produces about "
-        f"{yielded:.1f} tokens in the time of {yielded / gain.estimate:.1f} plain steps"
+        f"according to {curve.source}, a step over {width} tokens takes as long as "
+        f"{curve.cost(width):.2f} plain steps; a round produces about {yielded:.1f} tokens in the "
+        f"time of {yielded / gain.estimate:.1f} plain steps"
     )
 
 
@@ -187,13 +180,12 @@ def _losses(found: Answer) -> str | None:
     ]
     lost.sort(key=lambda each: each.figures is None)
     known = sum(each.figures is not None for each in lost)
-    named = [_loss(each) for each in lost[: min(max(known, 1), _MOST_LOSSES)]]
+    named = [
+        f"{_way(each)} ({say.times(each.gain.estimate if each.gain else None)} expected)"
+        for each in lost[: min(max(known, 1), _MOST_LOSSES)]
+    ]
     more = [f"{len(lost) - len(named)} more"] if len(lost) > len(named) else []
     return f"{say.listed([*named, *more])}." if lost else None
-
-
-def _loss(choice: PlanOption) -> str:
-    return f"{_way(choice)} ({say.times(choice.gain.estimate if choice.gain else None)} expected)"
 
 
 def _assumed(found: Answer) -> str | None:
@@ -212,7 +204,7 @@ def _instead(found: Answer) -> str | None:
     others = [
         each
         for each in found.alternatives
-        if each.found.sure and each.speculation is None
+        if each.found.sure and each.way is None
         if each.case.setting.context == asked.case.setting.context
         if crowded or each.case.target is not target
     ]
@@ -226,37 +218,29 @@ def _instead(found: Answer) -> str | None:
 
 def _accuracy(found: Answer) -> str:
     """The sentence on the errors of predictions of this kind, tested on later figures."""
-    judged = found.judged
-    estimated = judged is not None and judged.gain is not None and judged.gain.basis in _ESTIMATED
-    if judged is not None and judged.predicted is not None and estimated and found.asked.fits:
-        return _tested(judged.predicted.accuracy)
-    if judged is not None and judged.predicted is not None and judged.predicted.curve:
+    judged = found.judged if found.asked.fits else None
+    if judged is not None and judged.estimated:
+        known = judged.accuracy
+        if known is None:
+            return "Accuracy: too few people tried such a method to tell."
+        return (
+            f"Accuracy: predictions of this kind were off by a factor of {known.off:.2f} in the "
+            f"median over {known.people} people; {say.percent(known.held)} of their "
+            f"{known.figures} figures, published later, were inside such intervals."
+        )
+    if judged is not None and judged.gain and judged.gain.basis == "curve":
         held, arms = CURVE_ARMS
         return (
             f"Accuracy: {held} of {arms} measured speedups were within "
             f"{say.percent(TRANSFER_ERROR)} of the value computed from a verification curve and "
             "the counted tokens per round."
         )
-    errors = learned().errors
+    errors, memory = learned().errors, logged_memory_error().total_median_mib
     speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare
-    memory = logged_memory_error()
-    words = (
-        f"device memory had a median error of {memory.total_median_mib:.0f} MiB over public logs"
-    )
+    words = f"device memory had a median error of {memory:.0f} MiB over public logs"
     if speed is not None:
         words = (
             f"{say.percent(speed.within)} of {speed.points} predicted plain speeds were within a "
             f"factor of {NEAREST_ERROR:g}; {words}"
         )
     return f"Accuracy: {words}."
-
-
-def _tested(accuracy: Accuracy | None) -> str:
-    """The errors of a kind of prediction on figures that came later."""
-    if accuracy is None:
-        return "Accuracy: too few people tried such a method to tell."
-    return (
-        f"Accuracy: predictions of this kind were off by a factor of {accuracy.off:.2f} in the "
-        f"median over {accuracy.people} people; {say.percent(accuracy.held)} of their "
-        f"{accuracy.figures} figures, published later, were inside such intervals."
-    )

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from answers.choices import PlannedModel
 from answers.learned import learned
 from answers.machines import Computer, device_key
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.rates import Rate, rate_of, with_rates
+from answers.rates import Rate, rate_of, rates_of, with_rates
 from answers.shapes import facts_of, shape_of
+from answers.ways import PlannedModel
 from estimates.identity import identify
 from estimates.pairing import plain_tps
 from estimates.roofline import bytes_per_token
@@ -27,7 +27,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
     file is not a result.
     """
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
-    return with_rates(computer, named or learned().rates, target.facts, of_this_machine=bool(named))
+    return with_rates(computer, named or rates_of(computer, learned().rates), target.facts)
 
 
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from answers.commands import methods_by
+from answers.engine_commands import methods_by
+from answers.engine_table import ENGINES
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
-from answers.served_engines import ENGINES
 from harness.campaign.options import layers
 from harness.errors import BadInputError
 from harness.options import option

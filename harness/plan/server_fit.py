@@ -14,10 +14,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from answers.alternatives import with_details
 from answers.answer import Answer, Question, answer
-from answers.commands import load_words, method_of
-from answers.engine_commands import drafting
+from answers.answer_details import with_details
+from answers.engine_commands import default_method, drafting, load_words
 from answers.memory import Placed
 from answers.model import Buffers, LayerPlacement
 from answers.placement import largest_context, merge_placements, placed
@@ -100,8 +99,8 @@ def _allocated(found: Answer, server: Path | None) -> tuple[Allocated, ...] | st
         return None
     case = asked.case
     words = load_words(case.setting, asked.found.placement, fit="on")
-    if case.uses_head:
-        words += drafting(method_of(asked.speculation)) or ()
+    if case.uses_head and asked.way:
+        words += drafting(default_method(asked.way.method, asked.depth)) or ()
     alone = LayerPlacement(layers=case.draft_layers)
     draft_words = load_words(case.draft_setting, alone, fit="on")
     return allocated_sizes(server, list(zip(paths, (words, draft_words), strict=False)))

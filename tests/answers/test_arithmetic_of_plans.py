@@ -4,13 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from answers.estimate import Setup, predicted
-from answers.kin import Rig
+from answers.evidence import Rig
 from answers.memory import cells, kv_mib, place
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, Projection, fit, project
-from answers.rounds import Speculation, tokens_per_round
+from answers.rounds import tokens_per_round
 from answers.shapes import scaled, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, plain, step_bytes
+from answers.ways import Way
 from tests.known_models import known
 
 MIB = 1024 * 1024
@@ -108,7 +109,7 @@ MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
 
 
 def gained(
-    load: LoadPlan, found: Projection, alone: Projection, base: SpeedEstimate, how: Speculation
+    load: LoadPlan, found: Projection, alone: Projection, base: SpeedEstimate, way: Way
 ) -> SpeedEstimate:
     """The speedup over the target alone, with this placement."""
     setup = Setup(
@@ -119,7 +120,7 @@ def gained(
         whole=alone.fits_whole,
         engine="llama.cpp",
     )
-    return predicted(setup, load, found, how).gain
+    return predicted(setup, load, found, way, max(way.depths))
 
 
 def test_experts_of_a_mixture_leave_the_device_before_layers() -> None:
@@ -174,7 +175,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
         draft = known(name, "Q4_K_M")
         both = replace(alone, draft=Draft(facts=draft))
         found = fit(both)
-        how = Speculation(source="model", method="draft-model", depth=8)
+        how = Way(source="model", method="draft-model", depths=(8,))
         assert found.fits
         speeds.append(gained(both, found, base_found, base, how).estimate)
         layers.append(found.placement.layers)
@@ -193,7 +194,7 @@ def test_state_copies_for_four_slots_take_layers_off_the_card() -> None:
     target = scaled(known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True), file_bytes=19_760_583_584)
     machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None)
     setting = Setting(context=8192, ubatch=2048)
-    head = Speculation(source="own-head", method="mtp", depth=2)
+    head = Way(source="own-head", method="mtp", depths=(2,))
 
     def with_head(slots: int, free_mib: float) -> tuple[int, float]:
         asked = case(

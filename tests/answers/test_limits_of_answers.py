@@ -57,10 +57,9 @@ def test_no_ratio_exceeds_what_its_rounds_can_yield(seed: int) -> None:
     found = answer(question(seed))
 
     for option in found.options:
-        gain, drafts = option.gain, option.speculation
+        gain = option.gain
         assert gain is not None
-        assert drafts is not None
-        most = tokens_per_round(1.0, drafts.depth)
+        most = tokens_per_round(1.0, option.depth)
         assert 0 < gain.low <= gain.estimate <= gain.high <= most * 1.000001
         # A round that yields all of its tokens takes at least as long as a plain step.
         assert most / gain.estimate >= 0.999999
@@ -79,8 +78,8 @@ def test_a_recommendation_has_a_gain_and_a_command(seed: int) -> None:
         assert found.asked is found.judged
         assert found.command is not None
     elif found.asked.fits:
-        assert found.best.speculation is None
-    if found.judged and found.judged.speculation and found.judged.speculation.source == "text":
+        assert found.best.way is None
+    if found.judged and found.judged.way and found.judged.way.source == "text":
         assert "text that repeats the prompt" in sentences(found).verdict or not found.asked.fits
 
 
@@ -170,7 +169,7 @@ def test_a_9b_model_on_a_laptop_has_its_usual_speeds() -> None:
 def test_two_cards_with_a_70b_model_get_no_drafts_from_the_text() -> None:
     found = of("llama-3.3-70b", "RTX 3090", "RTX 3090")
 
-    assert found.best.speculation is None or found.best.speculation.source != "text"
+    assert found.best.way is None or found.best.way.source != "text"
 
 
 def test_a_27b_model_on_cards_of_16_gb_gains_as_people_report() -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
-from answers.choices import Placements, PlannedModel
+from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
@@ -24,6 +24,7 @@ from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_
 from answers.model import ModelFacts, Setting
 from answers.names import ModelRef
 from answers.rates import Rate, rates_of, with_rates
+from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_of
 from schemas.codec import Json
 
@@ -58,7 +59,7 @@ class PlannedMachine:
 
     def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
         """The machine with the rates reached with similar models, and a digest of all of it."""
-        computer = with_rates(self.computer, self.rates, facts, of_this_machine=True)
+        computer = with_rates(self.computer, self.rates, facts)
         speed = computer.speed
         reached = f"{speed.device_reached_gb_per_s} {speed.host_reached_gb_per_s}"
         return f"{self.digest} {reached}", computer
@@ -149,9 +150,9 @@ def _figures(found: Answer) -> Iterator[Json]:
     for figure in ("estimate", "low", "high"):
         yield _short(getattr(gain, figure)) if gain else None
     yield gain.basis if gain else None
-    speculation = judged.speculation if judged else None
-    yield speculation.method if speculation else None
-    yield speculation.depth if speculation else None
+    way = judged.way if judged else None
+    yield way.method if way else None
+    yield judged.depth if judged and way else None
     yield (judged.draft_name or None) if judged else None
     yield judged.figures.people if judged and judged.figures else None
     yield found.question.quantisation

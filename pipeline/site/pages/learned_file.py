@@ -10,14 +10,13 @@ import orjson
 from msgspec.structs import replace
 
 from answers import speed
-from answers.kin import efficiency_of
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
 from answers.machines import device_key
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, project
-from answers.rates import Rate, rate_of, reached
+from answers.rates import Rate, efficiency_of, rate_of, reached
 from answers.shapes import facts_of, shape_of
 from estimates.roofline import devices
 from estimates.voices import Voice, counting

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from answers.answer import Answer
-from answers.commands import load_words
+from answers.engine_commands import load_words
 from answers.machines import MachineWords
 from answers.memory import place
 from answers.model import LayerPlacement, Setting
