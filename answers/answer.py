@@ -23,6 +23,7 @@ from answers.ways import PlannedModel, Way
 from schemas.rig import LLAMA_CPP
 
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
+_MS_PER_S = 1000.0
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 
 
@@ -155,7 +156,12 @@ def _setup(question: Question, alone: PlanOption, fixed: LayerPlacement | None) 
         figures=tuple(figures.values()),
         curve=question.curve,
     )
-    return replace(setup, base=_timed_here(question, plain_here(setup, same_files)))
+    base = plain_here(setup, same_files)
+    if question.curve is not None and setup.whole:  # a step was timed on this machine
+        tps = _MS_PER_S / question.curve.step_ms
+        low, high = tps / _CURVE_REACH, tps * _CURVE_REACH
+        base = SpeedEstimate(estimate=tps, low=low, high=high, basis="curve")
+    return replace(setup, base=base)
 
 
 def notes_of(found: Answer) -> tuple[str, ...]:
@@ -170,14 +176,6 @@ def figures_of(question: Question) -> tuple[PairFigure, ...]:
     """The map's figures for this model and its variants on this machine, for each method."""
     rig = rig_of(question.computer)
     return of_task(filter(rig.has, question.pairs), question.task, question.name)
-
-
-def _timed_here(question: Question, predicted: SpeedEstimate) -> SpeedEstimate:
-    """The predicted plain speed; with a measured curve, that of a step timed on this machine."""
-    if question.curve is None or not question.curve.is_of(predicted.estimate):
-        return predicted
-    low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
-    return replace(predicted, low=low, high=high, basis="curve")
 
 
 def _fixed(question: Question) -> LayerPlacement | None:

@@ -1,4 +1,7 @@
-"""Add the details of an answer: warnings, and other uses of the same memory."""
+"""Add the details of an answer: warnings, and other uses of the same memory.
+
+Other uses are other drafts, cache types, quantisations and models.
+"""
 
 from collections.abc import Iterator
 
@@ -9,7 +12,7 @@ from answers.answer import Answer, notes_of
 from answers.choices import NO_DRAFT, PlanOption, without_draft
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.placement import LoadPlan, fit
+from answers.placement import Projection, fit
 from answers.rates import speed_of
 from answers.shapes import facts_of, shape_of
 from answers.usual_weights import QUANTISATIONS
@@ -46,7 +49,8 @@ def _alternatives(found: Answer) -> Iterator[PlanOption]:
     cached = any(layer.k_width for layer in asked.case.target.layers)
     if asked.way is None and cached and setting.kv_k == "f16" and setting.flash_attention:
         case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-        yield _with(found, case, asked.target, "KV cache in q8_0")
+        speed = speed_of(found.question.computer)
+        yield without_draft(case, asked.target, speed, fit(case), "KV cache in q8_0")
     yield from _other_weights(found)
     yield from _mixture(found)
 
@@ -65,10 +69,10 @@ def _other_weights(found: Answer) -> Iterator[PlanOption]:
         larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
         if larger != sure:
             continue
-        choice = _other_model(found, other, f"{shape.name}-{name}", f"weights in {name}")
+        file, placed = f"{shape.name}-{name}", fit(replace(alone.case, target=other))
         least = alone.found.placement.layers if sure else 0
-        if choice.found.sure and choice.found.placement.layers >= least:
-            yield choice
+        if placed.sure and placed.placement.layers >= least:
+            yield _other_model(found, other, file, placed, f"weights in {name}")
             return
 
 
@@ -81,18 +85,18 @@ def _mixture(found: Answer) -> Iterator[PlanOption]:
         mixture = facts_of(shape, quantisation_of(_MIXTURE_QUANTISATION))
         if mixture.model_bytes >= facts.model_bytes * _MUCH_SMALLER:
             file = f"{shape.name.lower()}-{_MIXTURE_QUANTISATION}"
-            change = f"a mixture of experts of similar size: {file}"
-            yield replace(_other_model(found, mixture, file, change), parts=(change,))
+            placed = fit(replace(found.alone.case, target=mixture))
+            what = f"a mixture of experts of similar size: {file}"
+            yield _other_model(found, mixture, file, placed, what)
             return
 
 
-def _other_model(found: Answer, facts: ModelFacts, file: str, change: str) -> PlanOption:
+def _other_model(
+    found: Answer, facts: ModelFacts, file: str, placed: Projection, change: str
+) -> PlanOption:
+    case = replace(found.alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
-    return _with(found, replace(found.alone.case, target=facts), target, change)
-
-
-def _with(found: Answer, case: LoadPlan, target: PlannedModel, change: str) -> PlanOption:
-    return without_draft(case, target, speed_of(found.question.computer), fit(case), change)
+    return without_draft(case, target, speed_of(found.question.computer), placed, change)
 
 
 def _warnings(asked: PlanOption, alone: PlanOption) -> Iterator[str]:

@@ -25,7 +25,6 @@ from estimates.roofline import devices, normalised
 
 GIB = 1024.0
 _SIZE = re.compile(r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s{0,9}G(?:i?B)\b", re.IGNORECASE)
-_CORES = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}(?:cores?|c)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
@@ -123,12 +122,10 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
     if ram is None:
         ram = DEFAULT_RAM_GIB
         notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
-    cores = _CORES.search(words.cpu or "")
     found = computer_of_parts(
         tuple(own or cards),
         _host(ram, words),
         words,
-        cores=int(cores[1]) if cores else None,
         processor=words.cpu or next((each.processor for each in named if each.processor), None),
     )
     if len(own) > 1:
@@ -143,7 +140,6 @@ def computer_of_parts(
     host: Memory,
     words: MachineWords,
     *,
-    cores: int | None,
     processor: str | None,
 ) -> Computer:
     """A computer built from cards and main memory; cards that share it use a part of it."""
@@ -159,7 +155,6 @@ def computer_of_parts(
             # Cards are read one after the other.
             device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
-            cores=cores,
             unified=unified is not None,
         ),
         processor=processor,

@@ -47,23 +47,19 @@ def rate_of(
     facts: ModelFacts, tps: float, *, on_cpu: bool, device: str, source: str
 ) -> Rate | None:
     """The bandwidth implied by a plain speed; `None` if no memory could be that fast."""
-    gb_per_s = _gb_per_s(facts, _MS / tps, on_cpu=on_cpu)
-    if gb_per_s is None:
+    left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
+    if left_ms <= 0:
         return None
+    gb = gb_per_token(facts)
     return Rate(
         device=device,
         on_cpu=on_cpu,
         model=facts.name,
         tps=tps,
-        gb_per_token=gb_per_token(facts),
-        gb_per_s=gb_per_s,
+        gb_per_token=gb,
+        gb_per_s=gb / left_ms * _MS,
         source=source,
     )
-
-
-def _gb_per_s(facts: ModelFacts, step_ms: float, *, on_cpu: bool) -> float | None:
-    left_ms = step_ms - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
-    return gb_per_token(facts) / left_ms * _MS if left_ms > 0 else None
 
 
 @lru_cache(maxsize=1024)
@@ -90,17 +86,6 @@ def with_rates(computer: Computer, rates: Sequence[Rate], facts: ModelFacts) -> 
     )
     speed = replace(computer.speed, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
     return replace(computer, speed=speed)
-
-
-def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
-    """The computer, with one memory's bandwidth derived from a model's measured step time.
-
-    The bandwidth of the other memory is unchanged.
-    """
-    rate = _gb_per_s(facts, step_ms, on_cpu=not computer.devices)
-    memory = "device" if computer.devices else "host"
-    found = {f"{memory}_reached_gb_per_s": rate} if rate else {}
-    return replace(computer, speed=replace(computer.speed, **found))
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:

@@ -34,8 +34,6 @@ _SLOPES = (("apple", 0.42), ("amd", 0.54), ("cpu", 0.42))
 _SLOPE, _SLOPE_MIXTURE, _SLOPE_TEXT = 0.23, 0.53, 0.1
 # The error of that cost, as the 90 % half-width of a logarithm.
 _COST_ERROR = 0.4
-_CONTEXT_SHARE = 0.1
-_MS_PER_S = 1000.0
 _Z90 = 1.6449
 
 
@@ -65,10 +63,6 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     def deepest(self) -> int:
         """The longest draft whose verification the curve covers."""
         return self.probe.widths[-1] - 1
-
-    def is_of(self, plain_tps: float) -> bool:
-        """Whether a plain speed agrees with the one-token step, up to the effect of context."""
-        return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
         """The cost of a step of this width, in one-token steps; `None` beyond the timed widths."""

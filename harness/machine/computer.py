@@ -74,7 +74,6 @@ def _this_computer(words: MachineWords) -> Computer:
         tuple(reported_card(gpu.name, gpu.vram_mib, words) for gpu in own),
         host,
         words,
-        cores=rig.cpu.physical_cores,
         processor=words.cpu or processor,
     )
 

@@ -13,8 +13,6 @@ from answers.listed import as_asked, question_about
 from answers.machines import Computer
 from answers.model import Setting
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
-from answers.placement import fit
-from answers.rates import with_step
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
@@ -57,8 +55,6 @@ def question_of(
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
     machine, setting = with_results(here, speed.results, target), _setting(load, said)
-    if curve is not None and fit(machine.load(target.facts, setting)).fits_whole:
-        machine = with_step(machine, target.facts, curve.step_ms)  # a step reads one memory only
     asked = replace(
         question_about(ref, target, machine, notes=notes),
         setting=setting,
