@@ -4,7 +4,7 @@ The limits were calibrated on whole sources left out: at *Probably* and above, a
 figures gained, and at *Probably not* and below at most 25 %.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from answers.choices import PlanOption
@@ -14,9 +14,7 @@ Verdict = Literal["Yes", "Probably", "Try it", "No reason to", "Probably not", "
 _SURE, _PROBABLE, _IMPROBABLE = 0.9, 0.8, 0.3
 _WORTH_TRYING = 1.1  # a smaller expected gain is no reason to switch speculation on
 _SEVERAL = 2
-RANKS: Mapping[Verdict, int] = {
-    "No": 0, "Probably not": 1, "No reason to": 2, "Try it": 3, "Probably": 4, "Yes": 5
-}  # fmt: skip
+RECOMMENDING: Collection[Verdict] = ("Yes", "Probably", "Try it")
 
 
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
@@ -63,7 +61,7 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
 
 def helps(judged: PlanOption, verdict: Verdict) -> bool:
     """Whether speculation should be switched on, given this verdict."""
-    return judged.gain is not None and RANKS[verdict] >= RANKS["Try it"]
+    return judged.gain is not None and verdict in RECOMMENDING
 
 
 def _estimate(choice: PlanOption) -> float:
