@@ -102,7 +102,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
+class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One way to use the memory: the models to load, their placement and their speed.
 
     `parts` names the option: "no draft" or its way of drafting, then what else it changes.
@@ -158,7 +158,7 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
         """The name of the draft model in a command line."""
         return self.way.name if self.way else ""
 
-    @property
+    @cached_property
     def fits(self) -> bool:
         return self.found.fits
 
@@ -181,11 +181,11 @@ class Placements:
         """The target's placement without a draft, with as many layers on the devices as fit."""
         return fit(self._load)
 
-    def of(self, way: Way) -> Mapping[int, Projection]:
-        """The placement of target and draft for a way to draft, at each of its depths."""
-        key = (way.method, way.name, way.depths)
+    def of(self, way: Way, depths: tuple[int, ...]) -> Mapping[int, Projection]:
+        """The placement of target and draft for a way to draft, at each of these depths."""
+        key = (way.method, way.name, depths)
         if key not in self._ways:
-            self._ways[key] = self._at_depths(way)
+            self._ways[key] = self._at_depths(way, depths)
         return self._ways[key]
 
     def longest_context(self, way: Way | None, depth: int, placement: LayerPlacement) -> int | None:
@@ -196,9 +196,9 @@ class Placements:
             self._contexts[key] = largest_context(load, placement)
         return self._contexts[key]
 
-    def _at_depths(self, way: Way) -> Mapping[int, Projection]:
-        loads = way.loads(self._load, way.depths)
-        load = loads[max(way.depths)]
+    def _at_depths(self, way: Way, depths: tuple[int, ...]) -> Mapping[int, Projection]:
+        loads = way.loads(self._load, depths)
+        load = loads[max(depths)]
         deepest = project(load, self._fixed) if self._fixed else fit(load)
         placement = deepest.placement
         whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
@@ -234,7 +234,7 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
     If the acceptance or the cost of wider steps was measured, it is the depth predicted fastest.
     """
     depths = depths_of(way, setup)
-    placed, loads = placements.of(replace(way, depths=depths)), way.loads(alone.case, depths)
+    placed, loads = placements.of(way, depths), way.loads(alone.case, depths)
     each_depth = {
         depth: predicted(setup, loads[depth], placed[depth], way.speculation(depth))
         for depth in depths
