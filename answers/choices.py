@@ -27,7 +27,7 @@ from schemas.rig import LLAMA_CPP
 NO_DRAFT = "no draft"
 
 
-class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
+class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One way to use the memory: the models to load, their placement and their speed.
 
     `parts` names the option: "no draft" or its `way` of drafting at a `depth`, then what else it
@@ -61,7 +61,7 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
         """The name of the draft model in a command line."""
         return self.way.name if self.way else ""
 
-    @property
+    @cached_property
     def fits(self) -> bool:
         return self.found.fits
 

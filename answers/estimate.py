@@ -8,7 +8,7 @@ person's figure. Note 0054 has the other designs that were compared.
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 import msgspec
@@ -91,7 +91,7 @@ class Pull(msgspec.Struct, frozen=True, kw_only=True):
     variance: float
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
+class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The question before a draft is chosen.
 
     `base` is the speed of the target alone in `placement`, which speedups refer to; `whole` means
@@ -115,9 +115,14 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         """The curve, if it covers a round of this depth."""
         return self.curve if self.curve and depth <= self.curve.deepest else None
 
+    @cached_property
+    def of_place(self) -> tuple[PairFigure, ...]:
+        """The figures of this place."""
+        return tuple(filter(self.near, self.figures))
+
     def here(self, method: str) -> tuple[PairFigure, ...]:
         """The figures of this place with a method."""
-        return tuple(pair for pair in self.figures if pair.method == method and self.near(pair))
+        return tuple([pair for pair in self.of_place if pair.method == method])
 
     def near(self, pair: PairFigure) -> bool:
         """Whether a figure is of this card, kind of engine, and placement.
@@ -145,7 +150,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
                 rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
                 there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
                 above = math.log(pair.speedup) - typical().log_speedup(there)
-                here = pair.method == case.method and self.near(pair)
+                here = pair.method == case.method and pair in self.of_place
                 (near if here else far).append((_people(pair), above))
         return pull(near, far)
 

@@ -50,6 +50,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.kind}, {'partly on a card' if self.partly else machine_kind(self.rig)}"
 
 
+@cache
 def kind_of(method: str, *, mixture: bool) -> str:
     """The kind of target and how the method drafts, such as `dense, mtp`."""
     return f"{'mixture' if mixture else 'dense'}, {drafting_class(method)}"

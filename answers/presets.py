@@ -1,7 +1,7 @@
 """Read the named models, and the pairs of target and draft in use, from `presets.toml`."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -141,6 +141,7 @@ def preset_called(name: str) -> Preset | None:
     return preset_for(model, quantisation.upper()) if quantisation else None
 
 
+@lru_cache(maxsize=4096)
 def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
     """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
     return _of_model(model, quantisation, owned=False)

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
@@ -17,43 +15,16 @@ _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 _MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
-class Sentences(msgspec.Struct, frozen=True, kw_only=True):
-    """The sentences of an answer in reading order; `None` for a sentence that does not apply.
-
-    `why`, `losses` and `assumed` have no label.
-    """
-
-    verdict: str
-    why: str | None
-    losses: str | None
-    fits: str
-    assumed: str | None
-    instead: str | None
-    accuracy: str
-
-    def lines(self) -> Iterator[str]:
-        """The sentences above the commands."""
-        yield self.verdict
-        if self.why:
-            yield f"Why: {self.why}"
-        if self.losses:
-            yield f"Slower: {self.losses}"
-        yield self.fits
-        if self.assumed:
-            yield f"Assumed: {self.assumed}"
-
-
-def sentences(found: Answer) -> Sentences:
-    """All sentences of an answer, without its commands."""
-    return Sentences(
-        verdict=verdict(found),
-        why=_why(found),
-        losses=_losses(found),
-        fits=memory_words.fits(found),
-        assumed=_assumed(found),
-        instead=_instead(found),
-        accuracy=_accuracy(found),
-    )
+def lines(found: Answer) -> Iterator[str]:
+    """The sentences above the commands, in reading order."""
+    yield verdict(found)
+    if reason := why(found):
+        yield f"Why: {reason}"
+    if lost := losses(found):
+        yield f"Slower: {lost}"
+    yield memory_words.fits(found)
+    if notes := assumed(found):
+        yield f"Assumed: {notes}"
 
 
 def verdict(found: Answer) -> str:
@@ -124,7 +95,7 @@ def _ratio(option: PlanOption) -> str:
     return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
 
 
-def _why(found: Answer) -> str | None:
+def why(found: Answer) -> str | None:
     """The map's figures for this card and model, and the basis of the estimate."""
     judged = found.judged
     if judged is None or not found.asked.fits:
@@ -170,7 +141,7 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
     )
 
 
-def _losses(found: Answer) -> str | None:
+def losses(found: Answer) -> str | None:
     """The ways of drafting that are expected to lose; those with figures of this card first."""
     lost = [
         each
@@ -188,7 +159,7 @@ def _losses(found: Answer) -> str | None:
     return f"{say.listed([*named, *more])}." if lost else None
 
 
-def _assumed(found: Answer) -> str | None:
+def assumed(found: Answer) -> str | None:
     """The assumptions, each listed once."""
     reads_host = "host" in (*found.alone.tps.assumes, *found.asked.tps.assumes)
     rates = found.question.computer.rate_notes()
@@ -197,7 +168,7 @@ def _assumed(found: Answer) -> str | None:
     return f"{'. '.join(notes)}." if notes else None
 
 
-def _instead(found: Answer) -> str | None:
+def instead(found: Answer) -> str | None:
     """The sentence on a faster use of the same memory, if there is one."""
     asked, target = found.asked, found.asked.case.target
     crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
@@ -216,7 +187,7 @@ def _instead(found: Answer) -> str | None:
     return f"Faster without a draft: {changes}, about {say.rate(better.tps.estimate)} tokens/s."
 
 
-def _accuracy(found: Answer) -> str:
+def accuracy(found: Answer) -> str:
     """The sentence on the errors of predictions of this kind, tested on later figures."""
     judged = found.judged if found.asked.fits else None
     if judged is not None and judged.estimated:

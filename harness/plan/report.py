@@ -11,7 +11,7 @@ from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.measure import measure_words
 from answers.model import KIND_LABELS, KINDS
-from answers.words import sentences
+from answers.words import accuracy, instead, lines
 from harness import PROGRAM
 from harness.machine.command_line import pasted
 from harness.report.use import folded
@@ -27,17 +27,16 @@ _BASES = {
 
 def show(found: Answer, screen: Console, server: Path | None = None, *, details: bool) -> None:
     """Print an answer; `server` is this machine's llama-server."""
-    said = sentences(found)
-    for number, line in enumerate(said.lines()):
+    for number, line in enumerate(lines(found)):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
-    below = [*_commands(found, server), *([said.instead] if said.instead else [])]
+    below = [*_commands(found, server), *filter(None, [instead(found)])]
     for line in ["", *below] if below else ():
         screen.print(Text(line), soft_wrap=True)
     if details:
         _show_details(found, screen)
     more = "" if details else " --details shows buffers, all drafting methods and sources."
     screen.print()
-    screen.print(Text(said.accuracy + more, style="dim"), soft_wrap=True)
+    screen.print(Text(accuracy(found) + more, style="dim"), soft_wrap=True)
 
 
 def _commands(found: Answer, server: Path | None) -> Iterator[str]:

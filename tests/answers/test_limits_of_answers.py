@@ -14,7 +14,7 @@ from answers.model import LayerPlacement
 from answers.placement import project
 from answers.rounds import tokens_per_round
 from answers.speed import plain
-from answers.words import sentences
+from answers.words import lines, verdict
 from tests.nightly import few
 
 RECOMMENDS = ("Yes", "Probably", "Try it")
@@ -80,7 +80,7 @@ def test_a_recommendation_has_a_gain_and_a_command(seed: int) -> None:
     elif found.asked.fits:
         assert found.best.way is None
     if found.judged and found.judged.way and found.judged.way.source == "text":
-        assert "text that repeats the prompt" in sentences(found).verdict or not found.asked.fits
+        assert "text that repeats the prompt" in verdict(found) or not found.asked.fits
 
 
 @pytest.mark.parametrize("seed", few(range(1000), 100))
@@ -149,7 +149,7 @@ def test_a_long_context_on_an_rtx_3090_is_not_answered_by_figures_of_short_ones(
 def test_a_result_of_an_rtx_4070_ti_is_named_and_answered() -> None:
     found = of("qwen3.8-27b:IQ4_XS", "RTX 4070 Ti")
 
-    words = " ".join(sentences(found).lines())
+    words = " ".join(lines(found))
     assert "measured 1.07× for this card and model with MTP" in words  # noqa: RUF001 - as printed
     assert "5.00 → 5.36 tokens/s" in words
     assert found.alone.tps.estimate == pytest.approx(5.0, rel=0.1)
