@@ -80,7 +80,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     context_max: int | None
     context_max_alone: int | None
     alternatives: tuple[PlanOption, ...] = ()
-    exact: bool = False
     warnings: tuple[str, ...] = ()
 
     @property

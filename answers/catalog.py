@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 from msgspec.structs import replace
@@ -16,7 +16,6 @@ from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
     Preset,
-    PresetPair,
     draft_of,
     pairs,
     preset_called,
@@ -27,13 +26,10 @@ from answers.presets import (
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
 from answers.sized_shapes import shape_named
 from answers.ways import DEPTHS, PlannedModel, Way
+from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
-_BY_SHAPE = "the plan for {name} uses its published shape"
-_WITHIN = (
-    "; its weights are known to within {error}; name a file or owner/repo:quant for exact sizes"
-)
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
@@ -46,16 +42,9 @@ def model_of(preset: Preset) -> PlannedModel | None:
     facts = preset_facts(preset)
     if facts is None:
         return None
-    file = f"{preset.name.replace(':', '-')}.gguf"
     shape = None if preset.head else shape_named(preset.model)
-    return PlannedModel(
-        facts=facts,
-        path=None,
-        server_name=f"-hf {preset.reference}" if preset.repository else file,
-        notes=tuple(_basis(facts, shape)),
-        preset=preset,
-        shape=shape,
-    )
+    file = f"{preset.name.replace(':', '-')}.gguf"
+    return _planned(facts, shape, f"-hf {preset.reference}" if preset.repository else file, preset)
 
 
 def model_named(name: str) -> PlannedModel | None:
@@ -68,16 +57,29 @@ def model_meant(ref: ModelRef) -> PlannedModel | None:
     preset = preset_of(ref)
     if preset is not None:
         return model_of(preset)
-    shape = shape_named(ref.written)
+    shape = shape_named(ref.slug)
     if shape is None:
         return None
     bits = quantisation_of(ref.quantisation or DEFAULT_QUANTISATION)
     facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
+    return _planned(facts, shape, f"{ref.slug}.gguf")
+
+
+def _planned(
+    facts: ModelFacts, shape: ShapeRow | None, server_name: str, preset: Preset | None = None
+) -> PlannedModel:
+    """A model that is known only by name, with a note of what its sizes are based on."""
+    basis = (shape and shape.basis) or f"the plan for {facts.name} uses its published shape"
+    note = (
+        f"{basis}; its weights are known to within {say.percent(facts.weights_error or 0)}; name a "
+        "file or owner/repo:quant for exact sizes"
+    )
     return PlannedModel(
         facts=facts,
         path=None,
-        server_name=f"{ref.slug}.gguf",
-        notes=tuple(_basis(facts, shape)),
+        server_name=server_name,
+        notes=(note,) if facts.weights_error else (),
+        preset=preset,
         shape=shape,
     )
 
@@ -85,13 +87,6 @@ def model_meant(ref: ModelRef) -> PlannedModel | None:
 def in_engine(model: PlannedModel, engine: str, name: str) -> PlannedModel:
     """The model as an engine loads it, which calls it by this `name` unless it is llama.cpp."""
     return model if engine == model.engine else replace(model, engine=engine, server_name=name)
-
-
-def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
-    """The assumptions behind the sizes of a model that is known only by name."""
-    if facts.weights_error:
-        basis = (shape and shape.basis) or _BY_SHAPE.format(name=facts.name)
-        yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
@@ -153,9 +148,8 @@ def ways_of(
         *_drafts(target, find),
         *_measured(target, figures, find),
     ):
-        if way is not None:
-            deeper = {each.depth for each in figures if each.method == way.method and each.depth}
-            ways.setdefault(way.key, replace(way, depths=tuple(sorted({*way.depths, *deeper}))))
+        seen = (each.depth for each in figures if each.method == way.method and each.depth)
+        ways.setdefault(way.key, replace(way, depths=tuple(sorted({*way.depths, *seen}))))
     return tuple(ways.values())
 
 
@@ -236,19 +230,17 @@ def _drafts(target: PlannedModel, find: Callable[[Preset], PlannedModel | None])
     No draft model is offered for a mixture of experts: 43 of 44 public results with that pairing
     are losses.
     """
-    usual = None if target.facts.mixture else usual_draft(target)
-    for draft in (usual, *_heads_of(target)):
-        model = find(draft) if draft is not None else None
-        if draft is not None and model is not None:
-            method = draft.head or methods_by("model")[0]
+    for method, draft in _files_of(target).items():
+        if method == DRAFT_MODEL and target.facts.mixture:
+            continue
+        model = find(draft)
+        if model is not None:
             yield way_by(method, target, model, draft.name)
 
 
 def listed_drafter(method: str, target: PlannedModel) -> Preset | None:
     """The listed draft file for a target and a method; `None` if no file is listed."""
-    if source_of(method) == "model":
-        return usual_draft(target)
-    return next((each for each in _heads_of(target) if each.head == method), None)
+    return _files_of(target).get(method)
 
 
 def may_have_head(target: PlannedModel) -> bool:
@@ -260,12 +252,29 @@ def may_have_head(target: PlannedModel) -> bool:
     )
 
 
-def _heads_of(target: PlannedModel) -> Iterator[Preset]:
-    """The heads in separate files that draft for a model."""
-    for pair in _pairs_of(target.preset.model) if target.preset else ():
-        draft = presets().get(pair.draft)
-        if draft is not None and draft.head:
-            yield draft
+def _files_of(target: PlannedModel) -> Mapping[str, Preset]:
+    """The listed draft files for a model by their methods: a draft model, and heads."""
+    usual = usual_draft(target)
+    return {
+        **({DRAFT_MODEL: usual} if usual else {}),
+        **(_heads_of(target.preset.model) if target.preset else {}),
+    }
+
+
+@cache
+def _heads_of(model: str) -> Mapping[str, Preset]:
+    """The first head in a file of its own for each method that a model has one for."""
+    found: dict[str, Preset] = {}
+    for pair in pairs():
+        target, draft = presets().get(pair.target), presets().get(pair.draft)
+        if (
+            pair.fits
+            and draft
+            and draft.head
+            and (target.model if target else pair.target) == model
+        ):
+            found.setdefault(draft.head, draft)
+    return found
 
 
 def _measured(
@@ -287,11 +296,3 @@ def _measured(
         elif source_of(each.method) != "model" and not listed_drafter(each.method, target):
             # No list has the draft's file, so the answer shows the figure without a command.
             yield way_by(each.method, target, assumed_drafter(each.method, target))
-
-
-@cache
-def _pairs_of(model: str) -> tuple[PresetPair, ...]:
-    def owner(pair: PresetPair) -> str:
-        return presets()[pair.target].model if pair.target in presets() else pair.target
-
-    return tuple(pair for pair in pairs() if pair.fits and owner(pair) == model)

@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from answers.evidence import Rig
-from answers.placement import SHARING
+from estimates.roofline import devices
 from schemas.rig import LLAMA_CPP
 
 # Methods that draft alike; all other methods draft from the text.
@@ -69,4 +69,4 @@ def machine_kind(rig: Rig) -> str:
     if chip := _APPLE.fullmatch(rig.card):
         return f"apple {chip[1]}"
     kind = next((kind for kind, names in _KINDS if re.match(names, rig.card)), "unknown")
-    return f"{kind} shared" if kind == "amd" and SHARING.fullmatch(rig.card) else kind
+    return f"{kind} shared" if kind == "amd" and rig.card in devices().sharing else kind

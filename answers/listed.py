@@ -17,7 +17,6 @@ from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import ModelRef, card_label, read_model
-from answers.placement import SHARING
 from answers.presets import presets
 from answers.rates import Rate, rates_of, with_rates
 from answers.shapes import shapes
@@ -33,17 +32,7 @@ PROCESSORS: Mapping[str, Sequence[str]] = _LISTED["processors"]
 COMMON: Sequence[Mapping[str, str]] = _LISTED["common"]
 MEMORY_CLASSES_GIB: Sequence[int] = _LISTED["memory_classes_gib"]
 _ASSUMED_ENGINE = f"the engine is not stated, so {LLAMA_CPP} is assumed"
-_PRINTED = {
-    "codellama": "CodeLlama",
-    "deepseek": "DeepSeek",
-    "glm": "GLM",
-    "smollm2": "SmolLM2",
-    "smollm3": "SmolLM3",
-    "tinyllama": "TinyLlama",
-    "gpt": "gpt",
-    "oss": "oss",
-    "lm": "LM",
-}
+_PRINTED: Mapping[str, str] = _LISTED["printed"]
 
 
 class ListedMachine(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +120,12 @@ def _ways(target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, .
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Every model of known size, listed or in `reported`: its key, and its name for `plan`."""
-    return tuple(sorted(dict(_models(reported)).items()))
+    models = (*reported, *_LISTED["models"])
+    names = {each: each for each in models if not is_head(each) and shape_named(each) is not None}
+    names |= {model_key(shape.name): shape.name for shape in shapes()}
+    whole = (each for each in presets().values() if not each.head and not each.pruned_layers)
+    names |= {each.key: each.name for each in reversed([*whole])}
+    return tuple(sorted(names.items()))
 
 
 def model_label(key: str) -> str:
@@ -174,7 +168,7 @@ def _cards(key: str) -> Iterator[ListedMachine]:
         words=MachineWords(gpus=(label,)),
         gib=usual,
         gb_per_s=rate,
-        shares=SHARING.fullmatch(key) is not None,
+        shares=key in devices().sharing,
     )
     yield card
     for gib in _LISTED["sizes"].get(key, ()):
@@ -188,18 +182,6 @@ def _cards(key: str) -> Iterator[ListedMachine]:
             gib=usual and usual * count,
             gb_per_s=rate and rate * count,
         )
-
-
-def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Models as pairs of key and name; if a key is repeated, the last name counts."""
-    for model in (*reported, *_LISTED["models"]):
-        if not is_head(model) and shape_named(model) is not None:
-            yield model, model
-    for shape in shapes():
-        yield model_key(shape.name), shape.name
-    for preset in reversed(presets().values()):
-        if not preset.head and not preset.pruned_layers:
-            yield preset.key, preset.name
 
 
 def _capital(word: str) -> str:

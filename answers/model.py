@@ -8,7 +8,6 @@ from operator import attrgetter
 import msgspec
 
 MIB = 1024 * 1024
-_STATE = attrgetter("state_bytes")
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +71,7 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def recurrent(self) -> bool:
         """Whether the model has recurrent state, which cannot be cut back to an arbitrary token."""
-        return any(map(_STATE, self.layers))
+        return any(layer.state_bytes for layer in self.layers)
 
     @property
     def mixture(self) -> bool:

@@ -7,7 +7,6 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from answers.errors import QuestionError
 from answers.model_names import model_key, unknown_tag
 from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
@@ -118,44 +117,33 @@ def preset_named(name: str) -> Preset | None:
 @cache
 def preset_of(ref: ModelRef) -> Preset | None:
     """The preset of a model whose name was read; `None` for a file or an unknown model."""
-    name = ref.written
-    ends = "gguf" if "/" in name else ".gguf"
-    if name.lower().endswith(ends) or ("/" in name and _OWNER.match(name) is None):
+    name, owned = ref.written, "/" in ref.written
+    in_gguf = "gguf" in name.lower()
+    if name.lower().endswith("gguf" if owned else ".gguf") or (owned and not _OWNER.match(name)):
         return None
     named = _by_name().get(_joined(name))
     if named is not None or unknown_tag(name):
         return named
-    if ref.unknown and "/" in name and "gguf" not in name.lower():
+    if ref.unknown and owned and not in_gguf:
         return None  # another repository's weights
-    found = _of_model(ref.slug, ref.quantisation, owned="/" in name)
-    if found is None or "gguf" not in name.lower() or "/" not in name:
+    found = _of_model(ref.slug, ref.quantisation, owned=owned)
+    if found is None or not (owned and in_gguf):
         return found
     return replace(found, name=name, repository=name.partition(":")[0], file=None)
 
 
 def preset_called(name: str) -> Preset | None:
     """The preset with exactly this name, as other presets and the evidence have it."""
-    if name in presets():
-        return presets()[name]
     model, _, quantisation = name.partition(":")
-    return preset_for(model, quantisation.upper()) if quantisation else None
+    return presets().get(name) or (
+        preset_for(model, quantisation.upper()) if quantisation else None
+    )
 
 
 @lru_cache(maxsize=4096)
 def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
     """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
     return _of_model(model, quantisation, owned=False)
-
-
-def require_quantisation(name: str) -> None:
-    """Raise `QuestionError` if a name's model is known but the tag after its colon is unknown."""
-    tag = unknown_tag(name)
-    model = name.removesuffix(f":{tag}")
-    if tag and preset_named(model) is not None:
-        raise QuestionError(
-            f"`{tag}` is not a known quantisation; name a known quantisation, such as "
-            f"{model}:{DEFAULT_QUANTISATION}"
-        )
 
 
 def default_draft(name: str) -> Preset | None:
@@ -166,19 +154,15 @@ def default_draft(name: str) -> Preset | None:
 
 def draft_of(target: Preset) -> Preset | None:
     """The draft that people use with a target."""
-    return None if target.draft is None else presets()[target.draft]
+    return presets().get(target.draft or "")
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
     """A model's preset; without a quantisation, its first preset or, if it has none, Q4_K_M."""
     alike = _by_model().get(slug, [])
-    exact = [
-        each
-        for each in alike
-        if quantisation in (each.quantisation, each.quantisation.removeprefix("UD-"))
-    ]
-    if exact or (alike and not quantisation):
-        return (exact or alike)[0]
+    for each in alike:
+        if quantisation in (None, each.quantisation, each.quantisation.removeprefix("UD-")):
+            return each
     bits = quantisation or DEFAULT_QUANTISATION
     fetched = _IN_GGUF.match(bits) is not None
     if alike:

@@ -27,8 +27,9 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
     any model for llama.cpp on a machine without a card.
     """
     preset, usual = target.preset, ENGINES[engine].quantisations
-    one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
-    if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
+    if preset is None or preset.quantisation not in QUANTISATIONS or target.path:
+        return target, ""
+    if engine == LLAMA_CPP and not computer.devices:
         return target, ""
     largest = largest_quantisation(computer.load(target.facts, Setting()), usual)
     chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
@@ -68,8 +69,6 @@ def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | 
 
 def _nameless(load: LoadPlan) -> LoadPlan:
     """The plan without the names of memories, which is equal for all machines of equal memory."""
-    host, *devices = (
-        Memory(name="", free_mib=each.free_mib, estimated=each.estimated)
-        for each in (load.host, *load.devices)
-    )
+    memories = (load.host, *load.devices)
+    host, *devices = (Memory(name="", free_mib=x.free_mib, estimated=x.estimated) for x in memories)
     return replace(load, devices=tuple(devices), host=host)

@@ -48,7 +48,6 @@ ALLOWED = {
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit.pull_request", "harness.runners", "harness.models"),
-        "harness.plan.server_fit",
         "harness.fleet.worker",
         *(
             "pipeline.intake.git",

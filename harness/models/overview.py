@@ -1,6 +1,6 @@
 """Find the presets and pairs that fit this machine's memory if placed as the planner suggests."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -65,21 +65,17 @@ def need_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelEntry:
+class ModelEntry(Need):
     """A preset, whether it is on disk, and its memory use; `None` means unknown."""
 
     preset: Preset
     on_disk: bool
     file_bytes: int | None
-    needed_bytes: int | None
-    fits: Extent | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairEntry:
+class PairEntry(Need):
     pair: PresetPair
-    needed_bytes: int | None
-    fits: Extent | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +100,12 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
         for name, path in paths.items()
     }
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
-    needs = {name: need_of(computer, context_tokens, each) for name, each in facts.items()}
     models = [
         ModelEntry(
             preset=presets()[name],
             on_disk=size is not None,
             file_bytes=size,
-            needed_bytes=needs[name].needed_bytes,
-            fits=needs[name].fits,
+            **asdict(need_of(computer, context_tokens, facts[name])),
         )
         for name, size in sizes.items()
     ]
@@ -119,7 +113,7 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
     for pair in pairs():
         target, draft = facts.get(pair.target), facts.get(pair.draft)
         need = need_of(computer, context_tokens, target, draft) if draft else Need()
-        found.append(PairEntry(pair=pair, needed_bytes=need.needed_bytes, fits=need.fits))
+        found.append(PairEntry(pair=pair, **asdict(need)))
     return ModelsOverview(
         memory=memory_of(computer),
         context_tokens=context_tokens,

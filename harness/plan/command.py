@@ -4,13 +4,14 @@ from typing import Annotated, cast
 
 import typer
 
+from answers.answer import answer
+from answers.answer_details import with_details
 from answers.answer_json import as_json
 from harness import console
 from harness.command_options import offers_fields
 from harness.plan import options
 from harness.plan.inputs import question_of, server_of
 from harness.plan.report import show
-from harness.plan.server_fit import plan as planned
 from schemas.codec import Json
 
 
@@ -39,7 +40,7 @@ def plan(
     """
     question = question_of(models, load=load, computer=computer, speed=speed, say=console.say)
     server = server_of(computer, described=question.computer.described)
-    found = planned(question, server)
+    found = with_details(answer(question))
     if json:
         console.print_json(cast("dict[str, Json]", as_json(found)))
     else:

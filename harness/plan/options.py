@@ -152,10 +152,7 @@ class ComputerOptions:
     cpu: str | None = _machine("CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT")
 
     server_binary: str | None = _machine(
-        (
-            "The llama-server that computes the allocation on this machine. Default: the "
-            "installed llama-server."
-        ),
+        "The llama-server to name in the command. Default: the installed llama-server.",
         metavar="PATH",
     )
 

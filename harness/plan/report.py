@@ -65,9 +65,8 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
 def _show_details(found: Answer, screen: Console) -> None:
     screen.print()
     screen.print(_memory(found.asked))
-    source = "the engine's own allocation" if found.exact else "closed forms"
     speed = _BASES.get(found.alone.tps.basis, "people's figures for this model")
-    screen.print(f"memory from {source}; plain speed from {speed}")
+    screen.print(f"memory from closed forms; plain speed from {speed}")
     for warning in found.warnings:
         text = warning[:1].upper() + warning[1:]
         screen.print(Text.assemble(("! ", "yellow"), f"{text}."), soft_wrap=True)

@@ -83,12 +83,10 @@ def searched(case: LoadPlan) -> Projection:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
         own = looped(case.target, case.setting, placement, head=case.uses_head)
         if case.draft is None:
-            return merge_placements(case, placement, [own])
+            return merge_placements(case, placement, own, None)
         one = LayerPlacement(layers=case.draft_layers)
-        (device,), host = looped(case.draft.facts, case.draft_setting, one, head=False)
-        return merge_placements(
-            case, placement, [own, ((device, *(Buffers() for _ in share[1:])), host)]
-        )
+        draft = looped(case.draft.facts, case.draft_setting, one, head=False)
+        return merge_placements(case, placement, own, draft)
 
     share = tuple(max(1.0, each.free_mib - case.margin_mib) for each in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0

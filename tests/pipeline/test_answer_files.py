@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from answers.advice import Verdict
-from answers.answer import Answer
+from answers.answer import Answer, answer
 from answers.evidence import pairs
 from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
 from answers.machines import DEFAULT_RAM_GIB, MachineWords
@@ -20,7 +20,6 @@ from answers.presets import preset_named
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.server_fit import plan
 from pipeline.intake.expectation import ArmExpectation, expectations
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Gpu, Submission
@@ -95,7 +94,7 @@ def asked(model: str, words: MachineWords) -> Answer:
         speed=SpeedOptions(),
         say=lambda _: None,
     )
-    return plan(question)
+    return answer(question)
 
 
 def short(value: float | None) -> float | None:

@@ -2,14 +2,13 @@
 
 import pytest
 
-from answers.answer import Answer
+from answers.answer import Answer, answer
 from answers.machines import MachineWords, reported_card
 from answers.speed import device_rate
 from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.server_fit import plan
 from schemas.submission import Cpu, Gpu, Machine
 
 
@@ -26,7 +25,7 @@ def planned(target: str, gpu: str, **others: float) -> Answer:
         speed=SpeedOptions(),
         say=lambda _: None,
     )
-    return plan(question)
+    return answer(question)
 
 
 def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:

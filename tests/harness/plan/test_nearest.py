@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from answers.answer import Answer
+from answers.answer import Answer, answer
 from answers.evidence import PairFigure, pairs
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
@@ -17,7 +17,6 @@ from harness.plan import nearest
 from harness.plan.inputs import question_of
 from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.server_fit import plan
 from tests.samples import sample, sample_bytes
 
 TARGET = PlannedModel(
@@ -40,7 +39,7 @@ def asked(model: str, **machine: object) -> Answer:
         speed=SpeedOptions(),
         say=lambda _: None,
     )
-    return plan(question)
+    return answer(question)
 
 
 @pytest.fixture
