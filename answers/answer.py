@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from answers.advice import Verdict, helps, most_promising, verdict_of
 from answers.choices import Placements, PlanOption, option, without_draft
 from answers.engine_commands import ServeLine
+from answers.engine_table import ENGINES
 from answers.estimate import Setup, plain_here
 from answers.evidence import ALL_TASKS, PairFigure, of_task, rig_of
 from answers.machines import Computer
@@ -166,9 +167,17 @@ def _setup(question: Question, alone: PlanOption, fixed: LayerPlacement | None) 
 def notes_of(found: Answer) -> tuple[str, ...]:
     """The assumptions behind the answer: about the machine, the model and the draft."""
     question, draft = found.question, found.asked.draft
-    rates = (note for _, note in question.computer.rate_notes())
-    notes = (*question.target.notes, *question.computer.notes, *rates, *question.notes)
-    return tuple(dict.fromkeys((*notes, *(draft.notes if draft else ()))))
+    computer, cards = question.computer, len(question.computer.devices)
+    notes = [*question.target.notes, *computer.notes]
+    if cards > 1 and ENGINES[question.target.engine].split:
+        notes.append(
+            f"each layer is divided among the {cards} cards (tensor split), and too few people "
+            "published such speeds, so the estimate is that of a layer split"
+        )
+    elif cards > 1:
+        notes.append(f"the layers are divided among the {cards} cards, without a tensor split")
+    rates = (note for _, note in computer.rate_notes())
+    return tuple(dict.fromkeys((*notes, *rates, *question.notes, *(draft.notes if draft else ()))))
 
 
 def figures_of(question: Question) -> tuple[PairFigure, ...]:

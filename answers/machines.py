@@ -123,8 +123,6 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
         notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
     processor = words.cpu or next((each.processor for _, each in named if each.processor), None)
     found = computer_of_parts(tuple(own or cards), _host(ram, words), words, processor=processor)
-    if len(own) > 1:
-        notes.append(f"the layers are divided among the {len(own)} cards, without a tensor split")
     if len(shared) > 1:
         notes.append(
             f"{len(shared)} machines are named, and the plan is for one of them, because they do "
