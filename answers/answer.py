@@ -108,7 +108,8 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     speed, fixed = speed_of(question.computer), _fixed(question)
     placed = placed or Placements(question.load, fixed)
     alone = without_draft(question.load, question.target, speed, placed.alone)
-    setup = _setup(question, alone, fixed)
+    figures = of_task(question.pairs, question.task, question.name)
+    setup = _setup(question, alone, fixed, figures)
     alone = replace(alone, tps=setup.base)
     options = tuple(option(way, alone, setup, placed) for way in question.ways)
     named = (each for each in options if question.named and each.way is question.named)
@@ -125,20 +126,19 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
         judged=judged,
         alone=alone,
         options=options,
-        figures=figures_of(question),
+        figures=tuple(filter(setup.rig.has, figures)),
         context_max=placed.longest_context(asked),
         context_max_alone=placed.longest_context(alone),
     )
 
 
-def _setup(question: Question, alone: PlanOption, fixed: LayerPlacement | None) -> Setup:
+def _setup(
+    question: Question,
+    alone: PlanOption,
+    fixed: LayerPlacement | None,
+    figures: tuple[PairFigure, ...],
+) -> Setup:
     """The starting point of all predictions: the target without a draft, in its placement."""
-    figures = {
-        (pair.device, pair.target, pair.method): pair
-        for task in (ALL_TASKS, question.task)
-        for pair in question.pairs
-        if pair.task == task and pair.quantisation is None
-    }
     same_files = (
         pair
         for pair in question.pairs
@@ -153,7 +153,7 @@ def _setup(question: Question, alone: PlanOption, fixed: LayerPlacement | None) 
         engine=question.engine,
         counts=fixed is None and question.setting.context <= _SHORT_CONTEXT,
         quantisation=question.quantisation,
-        figures=tuple(figures.values()),
+        figures=figures,
         curve=question.curve,
     )
     base = plain_here(setup, same_files)

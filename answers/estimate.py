@@ -143,15 +143,17 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def pull(self, case: Case) -> Pull:
         """The pull of this model's figures with methods that draft alike."""
+        drafting = drafting_class(case.method)
         near: list[tuple[float, float]] = []
         far: list[tuple[float, float]] = []
         for pair in self.figures:
-            if drafting_class(pair.method) == drafting_class(case.method):
-                rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
-                there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
-                above = math.log(pair.speedup) - typical().log_speedup(there)
-                here = pair.method == case.method and pair in self.of_place
-                (near if here else far).append((_people(pair), above))
+            if drafting_class(pair.method) != drafting:
+                continue
+            rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
+            there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
+            above = math.log(pair.speedup) - typical().log_speedup(there)
+            here = pair.method == case.method and pair in self.of_place
+            (near if here else far).append((_people(pair), above))
         return pull(near, far)
 
 

@@ -126,8 +126,12 @@ def of_task(here: Iterable[PairFigure], task: str | None, name: str = "") -> tup
     `name` come first, then those of the variant with the shortest name.
     """
     whole = [pair for pair in here if pair.quantisation is None]
-    found = {(pair.target, pair.method): pair for pair in whole if pair.task == ALL_TASKS}
-    found |= {(pair.target, pair.method): pair for pair in whole if pair.task == task}
+    found = {
+        (pair.device, pair.target, pair.method): pair
+        for wanted in (ALL_TASKS, task)
+        for pair in whole
+        if pair.task == wanted
+    }
 
     def place(pair: PairFigure) -> tuple[bool, int, int, str, str]:
         other = pair.target_name.lower() != name.lower()
