@@ -176,7 +176,8 @@ def notes_of(found: Answer) -> tuple[str, ...]:
         )
     elif cards > 1:
         notes.append(f"the layers are divided among the {cards} cards, without a tensor split")
-    rates = (note for _, note in computer.rate_notes())
+    reads_host = "host" in (*found.alone.tps.assumes, *found.asked.tps.assumes)
+    rates = (note for memory, note in computer.rate_notes() if memory != "host" or reads_host)
     return tuple(dict.fromkeys((*notes, *rates, *question.notes, *(draft.notes if draft else ()))))
 
 

@@ -56,11 +56,6 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The draft model that the option loads."""
         return self.way.draft if self.way else None
 
-    @property
-    def draft_name(self) -> str:
-        """The name of the draft model in a command line."""
-        return self.way.name if self.way else ""
-
     @cached_property
     def fits(self) -> bool:
         return self.found.fits

@@ -17,6 +17,7 @@ from answers.ways import DraftSource
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
 from schemas.rig import IK_LLAMA_CPP, LLAMA_CPP
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.method_table import MethodEntry
 
 _DEPTH = 8  # the longest draft of a method that chooses its depth itself
 _USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larger batch
@@ -83,16 +84,16 @@ def serve_nearest(
 def methods_by(source: DraftSource, engine: str = LLAMA_CPP) -> tuple[str, ...]:
     """The ids of the methods that use this draft source in an engine, the usual method first."""
 
-    def runs(method: str) -> bool:
-        entry = METHODS[method]
+    def runs(entry: MethodEntry) -> bool:
         if engine == "vllm":
             return entry.vllm is not None and entry.vllm.method is not None
-        return (
-            entry.llama_cpp is not None if not ENGINES[engine].program else engine in entry.served
-        )
+        return engine in entry.served if ENGINES[engine].program else entry.llama_cpp is not None
 
-    listed = (each.id for each in METHODS.values() if each.drafts and not each.instrument)
-    return tuple(each for each in listed if source_of(each) == source and runs(each))
+    return tuple(
+        each.id
+        for each in METHODS.values()
+        if each.drafts and not each.instrument and source_of(each.id) == source and runs(each)
+    )
 
 
 def source_of(method: str) -> DraftSource:

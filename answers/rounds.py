@@ -70,18 +70,15 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         return None if wider_ms is None else wider_ms / self.step_ms
 
 
-def chances(acceptance: float | None, depth: int) -> tuple[float, float, float]:
-    """The lowest, usual and highest acceptance, averaged over positions: all alike if measured."""
-    return _published_chances(depth) if acceptance is None else (acceptance,) * 3
-
-
 @cache
-def _published_chances(depth: int) -> tuple[float, float, float]:
-    """The range of published acceptance; at its top, all positions are accepted alike."""
+def chances(acceptance: float | None, depth: int) -> tuple[float, float, float]:
+    """The lowest, usual and highest acceptance, averaged over positions; all alike if measured."""
+    if acceptance is not None:
+        return (acceptance,) * 3
     low, usual = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth) for first in (_LOW, _FIRST)
     )
-    return low, usual, _HIGH
+    return low, usual, _HIGH  # at the top, all positions are accepted alike
 
 
 @lru_cache(maxsize=4096)

@@ -161,10 +161,7 @@ def losses(found: Answer) -> str | None:
 
 def assumed(found: Answer) -> str | None:
     """The assumptions, each listed once."""
-    reads_host = "host" in (*found.alone.tps.assumes, *found.asked.tps.assumes)
-    rates = found.question.computer.rate_notes()
-    unread = [note for memory, note in rates if memory == "host" and not reads_host]
-    notes = [note[:1].upper() + note[1:] for note in notes_of(found) if note not in unread]
+    notes = [note[:1].upper() + note[1:] for note in notes_of(found)]
     return f"{'. '.join(notes)}." if notes else None
 
 

@@ -11,7 +11,6 @@ from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
 from answers.listed import as_asked, question_about
 from answers.machines import Computer
-from answers.model import Setting
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
@@ -54,10 +53,10 @@ def question_of(
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
-    machine, setting = with_results(here, speed.results, target), _setting(load, said)
+    machine = with_results(here, speed.results, target)
     asked = replace(
         question_about(ref, target, machine, notes=notes),
-        setting=setting,
+        setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
         task=models.task or said.task,
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
@@ -106,14 +105,6 @@ def _said(text: str) -> tuple[Named, tuple[str, ...]]:
 def _engine(said: Named) -> str | None:
     kind = engine_kind(said.engine or "")
     return kind if kind in ENGINES else None
-
-
-def _setting(load: options.LoadOptions, said: Named) -> Setting:
-    """Return the settings of the options, with the context of the text if no option names one."""
-    setting = load.setting()
-    if said.context_tokens is None or setting.context != Setting().context:
-        return setting
-    return replace(setting, context=said.context_tokens)
 
 
 def _curve(

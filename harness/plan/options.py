@@ -109,17 +109,19 @@ class LoadOptions:
         most=256,
     )
 
-    def setting(self) -> Setting:
+    def setting(self, said_context: int | None) -> Setting:
         """Return context, slots, cache types and attention as a setting for memory estimates.
 
-        Raises `BadInputError` if no engine can run it.
+        The context of the text counts if no option names one. Raises `BadInputError` if no engine
+        can run the setting.
         """
         if self.flash_attention == "off" and "_" in self.kv_type:
             raise BadInputError(
                 f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
             )
+        usual = self.context == Setting().context
         return Setting(
-            context=self.context,
+            context=(usual and said_context) or self.context,
             slots=self.slots,
             kv_k=self.kv_type,
             kv_v=self.kv_type,

@@ -162,7 +162,7 @@ def _figures(found: Answer) -> Iterator[Json]:
     way = judged.way if judged else None
     yield way.method if way else None
     yield judged.depth if judged and way else None
-    yield (judged.draft_name or None) if judged else None
+    yield (way.name or None) if way else None
     yield judged.figures.people if judged and judged.figures else None
     yield found.question.quantisation
     yield found.asked.found.extent
