@@ -19,6 +19,7 @@ from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.rates import speed_of
 from answers.rounds import Curve
+from answers.sentences import sentence
 from answers.speed import SpeedEstimate
 from answers.ways import PlannedModel, Way
 from schemas.rig import LLAMA_CPP
@@ -169,13 +170,9 @@ def notes_of(found: Answer) -> tuple[str, ...]:
     question, draft = found.question, found.asked.draft
     computer, cards = question.computer, len(question.computer.devices)
     notes = [*question.target.notes, *computer.notes]
-    if cards > 1 and ENGINES[question.target.engine].split:
-        notes.append(
-            f"each layer is divided among the {cards} cards (tensor split), and too few people "
-            "published such speeds, so the estimate is that of a layer split"
-        )
-    elif cards > 1:
-        notes.append(f"the layers are divided among the {cards} cards, without a tensor split")
+    if cards > 1:
+        split = "tensor" if ENGINES[question.target.engine].split else "layer"
+        notes.append(sentence(f"{split}-split", cards=cards))
     reads_host = "host" in (*found.alone.tps.assumes, *found.asked.tps.assumes)
     rates = (note for memory, note in computer.rate_notes() if memory != "host" or reads_host)
     return tuple(dict.fromkeys((*notes, *rates, *question.notes, *(draft.notes if draft else ()))))

@@ -14,6 +14,7 @@ from answers.model import ModelFacts
 from answers.model_names import quantisation_of
 from answers.placement import Projection, fit
 from answers.rates import speed_of
+from answers.sentences import sentence
 from answers.shapes import facts_of, shape_of
 from answers.usual_weights import QUANTISATIONS
 from answers.ways import PlannedModel
@@ -102,7 +103,7 @@ def _other_model(
 def _warnings(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     """The warnings that an option does not fit, and about the memory that speculation takes."""
     if not asked.fits:
-        yield f"the plan does not fit{memory_words.missing(asked)}"
+        yield sentence("plan-no-fit", missing=memory_words.missing(asked))
     if asked.way is not None:
         yield from _displaced(asked, alone)
         yield from _states(asked, alone)
@@ -110,40 +111,31 @@ def _warnings(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     """The warnings that speculation moves the target's layers or experts off the devices."""
-    with_draft, without = asked.found.placement, alone.found.placement
-    moved = without.layers - with_draft.layers
-    if moved > 0:
-        extra = sum(
-            mib
-            for buffers in asked.found.devices
-            for kind, mib in buffers.by_kind().items()
-            if kind.startswith("draft_")
+    left, before = asked.found.placement, alone.found.placement
+    if left.layers < before.layers:
+        drafts = (each.by_kind().items() for each in asked.found.devices)
+        yield sentence(
+            "moved-layers",
+            layers=say.count(before.layers - left.layers, "layer"),
+            left=left.layers,
+            whole=asked.case.target.placed_layers,
+            before=before.layers,
+            extra=sum(mib for kinds in drafts for kind, mib in kinds if kind.startswith("draft_")),
         )
-        yield (
-            f"speculation moves {say.count(moved, 'layer')} of the target to main memory "
-            f"({with_draft.layers} of {asked.case.target.placed_layers} on the devices, "
-            f"{without.layers} without speculation; the draft takes {extra:.0f} MiB)"
-        )
-    experts = with_draft.cpu_experts - without.cpu_experts
+    experts = left.cpu_experts - before.cpu_experts
     if experts > 0:
-        yield f"speculation moves the experts of {say.count(experts, 'more layer')} to main memory"
+        yield sentence("moved-experts", layers=say.count(experts, "more layer"))
 
 
 def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     copies, slots = asked.case.setting.rollback_states, asked.case.setting.slots
+    now, before = (
+        sum(each.recurrent for each in (*option.found.devices, option.found.host))
+        for option in (asked, alone)
+    )
     if copies:
-        now, before = (
-            sum(each.recurrent for each in (*option.found.devices, option.found.host))
-            for option in (asked, alone)
-        )
-        fewer = f"; a single slot needs {now / slots:.0f} MiB" if slots > 1 else ""
-        yield (
-            f"speculation keeps {copies} more copies of the recurrent state for each of "
-            f"{say.count(slots, 'slot')}: {now:.0f} MiB instead of {before:.0f} MiB{fewer}"
-        )
+        fewer = sentence("one-slot", need=now / slots) if slots > 1 else ""
+        each = {"copies": copies, "slots": say.count(slots, "slot")}
+        yield sentence("state-copies", now=now, before=before, fewer=fewer, **each)
     elif asked.case.target.recurrent:
-        yield (
-            "the target keeps a recurrent state, so after a rejection the engine returns to a "
-            "checkpoint and reads the accepted tokens again, which can cost as much as a whole "
-            "step"
-        )
+        yield sentence("checkpoint")

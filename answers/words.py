@@ -8,6 +8,7 @@ from answers.choices import PlanOption
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
 from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
+from answers.sentences import sentence
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import METHODS, say
 
@@ -29,40 +30,38 @@ def lines(found: Answer) -> Iterator[str]:
 
 def verdict(found: Answer) -> str:
     """The verdict, with the speed without a draft and the speed with it."""
-    asked, judged, split = found.asked, found.judged, _split(found.asked)
-    plain = say.rate(found.alone.tps.estimate)
-    before = f"expect about {plain} tokens/s"
-    if not asked.fits:
-        return f"No: the model does not fit{memory_words.missing(asked)}."
-    if asked.way is not None:
-        verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"
-        word = "No reason to use it" if found.verdict == "No reason to" else found.verdict
-        return (
-            f"{word}: {_way(asked)} {verb} about {say.rate(asked.tps.estimate)} tokens/s "
-            f"instead of {plain}: {_ratio(asked)}{split}."
-        )
-    if found.question.alone:
-        return f"Without a draft, {before}."
-    if judged is None:
-        return f"No: no known method can draft for this model, so {before}{split}."
-    gives = f"{_way(judged)} gives {_ratio(judged)}"
-    if found.verdict == "No reason to":
-        return f"No reason to use speculation: {before} without it{split}; {gives}."
-    return f"{found.verdict}: leave speculation off and {before}{split}; {gives}."
+    return sentence(_case(found), **_words(found))
 
 
 def way(found: Answer) -> str:
     """A heading without figures: the recommended drafting method, or why none is recommended."""
-    asked, judged, split = found.asked, found.judged, _split(found.asked)
-    if not asked.fits:
-        return f"the model does not fit{memory_words.missing(asked)}"
-    if asked.way is not None:
-        return f"{_way(asked)}{split}"
-    if judged is None:
-        return f"no known method can draft for this model{split}"
-    if found.verdict == "No reason to":
-        return f"no clear gain from {_way(judged)}{split}"
-    return f"leave speculation off; tried: {_way(judged)}{split}"
+    return sentence(f"{_case(found)}-heading", **_words(found))
+
+
+def _case(found: Answer) -> str:
+    """The kind of the verdict: its name in `sentences.toml`."""
+    if not found.asked.fits:
+        return "no-fit"
+    if found.asked.way is not None:
+        return "gain"
+    if found.judged is None:
+        return "alone" if found.question.alone else "no-method"
+    return "no-reason" if found.verdict == "No reason to" else "off"
+
+
+def _words(found: Answer) -> dict[str, str]:
+    asked, verdict = found.asked, found.verdict
+    option = found.judged or asked
+    return {
+        "verdict": "No reason to use it" if verdict == "No reason to" else verdict,
+        "gives": "gives" if verdict in ("Yes", "Probably") else "may give",
+        "way": _way(option),
+        "ratio": _ratio(option),
+        "before": say.rate(found.alone.tps.estimate),
+        "after": say.rate(asked.tps.estimate),
+        "split": _split(asked),
+        "missing": memory_words.missing(asked),
+    }
 
 
 def _split(option: PlanOption) -> str:
@@ -123,9 +122,8 @@ def _expected(found: Answer, judged: PlanOption) -> str:
     elsewhere = [pair for pair in elsewhere if pair not in found.figures and not pair.quantisation]
     most = max(elsewhere, key=lambda pair: (pair.people, pair.device), default=None)
     if most is not None:
-        return f"predicted; {published(most)} with {method} on {most.name}"
-    what = method if found.question.pairs else "a result"
-    return f"predicted from similar settings; nobody has published {what} with this model"
+        return sentence("elsewhere", published=published(most), method=method, device=most.name)
+    return sentence("nobody", what=method if found.question.pairs else "a result")
 
 
 def _by_curve(found: Answer, judged: PlanOption) -> str:
@@ -134,10 +132,9 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
     if curve is None or way is None or gain is None:
         return ""
     yielded = tokens_per_round(chances(way.acceptance, judged.depth)[1], judged.depth)
-    return (
-        f"according to {curve.source}, a step over {width} tokens takes as long as "
-        f"{curve.cost(width):.2f} plain steps; a round produces about {yielded:.1f} tokens in the "
-        f"time of {yielded / gain.estimate:.1f} plain steps"
+    steps, cost = yielded / gain.estimate, curve.cost(width)
+    return sentence(
+        "by-curve", source=curve.source, width=width, cost=cost, tokens=yielded, steps=steps
     )
 
 
@@ -181,7 +178,7 @@ def instead(found: Answer) -> str | None:
     if better is None or better.tps.estimate <= least:
         return None
     changes = ", ".join(better.parts[1:] or better.parts)
-    return f"Faster without a draft: {changes}, about {say.rate(better.tps.estimate)} tokens/s."
+    return sentence("instead", changes=changes, tps=say.rate(better.tps.estimate))
 
 
 def accuracy(found: Answer) -> str:
@@ -190,25 +187,15 @@ def accuracy(found: Answer) -> str:
     if judged is not None and judged.estimated:
         known = judged.accuracy
         if known is None:
-            return "Accuracy: too few people tried such a method to tell."
-        return (
-            f"Accuracy: predictions of this kind were off by a factor of {known.off:.2f} in the "
-            f"median over {known.people} people; {say.percent(known.held)} of their "
-            f"{known.figures} figures, published later, were inside such intervals."
-        )
+            return sentence("too-few")
+        errors = {"off": known.off, "people": known.people, "figures": known.figures}
+        return sentence("tested", held=say.percent(known.held), **errors)
     if judged is not None and judged.gain and judged.gain.basis == "curve":
         held, arms = CURVE_ARMS
-        return (
-            f"Accuracy: {held} of {arms} measured speedups were within "
-            f"{say.percent(TRANSFER_ERROR)} of the value computed from a verification curve and "
-            "the counted tokens per round."
-        )
-    errors, memory = learned().errors, logged_memory_error().total_median_mib
-    speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare
-    words = f"device memory had a median error of {memory:.0f} MiB over public logs"
-    if speed is not None:
-        words = (
-            f"{say.percent(speed.within)} of {speed.points} predicted plain speeds were within a "
-            f"factor of {NEAREST_ERROR:g}; {words}"
-        )
-    return f"Accuracy: {words}."
+        return sentence("curve-tested", held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
+    plain = learned().errors
+    error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
+    if error is not None:
+        within = say.percent(error.within)
+        speed = sentence("speed-tested", within=within, points=error.points, factor=NEAREST_ERROR)
+    return sentence("memory-tested", speed=speed, memory=logged_memory_error().total_median_mib)
