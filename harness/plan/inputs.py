@@ -1,7 +1,6 @@
 """Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -20,7 +19,6 @@ from harness.curves.read import read as read_curve
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
-from harness.machine.engines import server_program
 from harness.models.compatibility import compare_files, refusal
 from harness.models.model_facts import find, of_preset
 from harness.models.resolve import refuse_unknown
@@ -130,27 +128,6 @@ def _ways(
         depths = (depth,) if depth else way.depths
         text = way.source == "text"
         yield way if text else replace(way, depths=depths, acceptance=acceptance)
-
-
-def server_of(computer: options.ComputerOptions, *, described: bool = False) -> Path | None:
-    """Return the named or installed llama-server, if any; `None` when planning for another machine.
-
-    Raises `BadInputError` if a named server is missing.
-    """
-    named = computer.server_binary
-    if computer.words.described or described:
-        if named:
-            raise BadInputError(
-                "--server-binary tests this machine; leave out options that describe another "
-                "machine"
-            )
-        return None
-    if named:
-        from harness.runners.llama_server.binary import find as find_server  # noqa: PLC0415 - slow
-
-        return find_server(named).path
-    found = server_program()
-    return Path(found) if found else None
 
 
 def _named(draft: str, kind: str | None, target: PlannedModel, say: Callable[[str], None]) -> Way:

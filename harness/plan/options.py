@@ -1,6 +1,6 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -153,16 +153,10 @@ class ComputerOptions:
     )
     cpu: str | None = _machine("CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT")
 
-    server_binary: str | None = _machine(
-        "The llama-server to name in the command. Default: the installed llama-server.",
-        metavar="PATH",
-    )
-
     @property
     def words(self) -> MachineWords:
         """The description as a type of `answers`, since `answers` does not import this module."""
-        given = ((each, getattr(self, each)) for each in MachineWords.__struct_fields__)
-        return MachineWords(**dict(given))
+        return MachineWords(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """Print an answer: sentences and commands, and details if requested."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +13,7 @@ from answers.model import KIND_LABELS, KINDS
 from answers.words import accuracy, instead, lines
 from harness import PROGRAM
 from harness.machine.command_line import pasted
+from harness.machine.engines import SERVER_PROGRAM
 from harness.report.use import folded
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import say
@@ -25,7 +25,7 @@ _BASES = {
 }
 
 
-def show(found: Answer, screen: Console, server: Path | None = None, *, details: bool) -> None:
+def show(found: Answer, screen: Console, server: str | None = None, *, details: bool) -> None:
     """Print an answer; `server` is this machine's llama-server."""
     for number, line in enumerate(lines(found)):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
@@ -39,15 +39,16 @@ def show(found: Answer, screen: Console, server: Path | None = None, *, details:
     screen.print(Text(accuracy(found) + more, style="dim"), soft_wrap=True)
 
 
-def _commands(found: Answer, server: Path | None) -> Iterator[str]:
+def _commands(found: Answer, server: str | None) -> Iterator[str]:
     """Yield the commands that use and measure the best way to draft, if its files are known."""
     best = found.best
     if not best.fits:
         return
     command = found.command
     if command is not None:
-        words = pasted([str(server or command.words[0]), *command.words[1:]])
-        yield f"Use it:     {words}"
+        program, *words = command.words
+        program = server if server and program == SERVER_PROGRAM else program
+        yield f"Use it:     {pasted([program, *words])}"
         yield from folded(command.note or "")
     measure = measure_words(found)
     if found.question.engine != LLAMA_CPP:
