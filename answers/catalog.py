@@ -16,7 +16,7 @@ from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
     Preset,
-    draft_of,
+    drafts_for,
     pairs,
     preset_called,
     preset_for,
@@ -187,7 +187,7 @@ def way_of(
 
 def usual_draft(target: PlannedModel) -> Preset | None:
     """The usual draft model for a target, else the model from its family that is nearest to 1B."""
-    known = target.preset and draft_of(target.preset)
+    known = drafts_for(target.preset).get(DRAFT_MODEL) if target.preset else None
     return known or (_small_relative(target.shape) if target.shape else None)
 
 
@@ -257,24 +257,8 @@ def _files_of(target: PlannedModel) -> Mapping[str, Preset]:
     usual = usual_draft(target)
     return {
         **({DRAFT_MODEL: usual} if usual else {}),
-        **(_heads_of(target.preset.model) if target.preset else {}),
+        **(drafts_for(target.preset) if target.preset else {}),
     }
-
-
-@cache
-def _heads_of(model: str) -> Mapping[str, Preset]:
-    """The first head in a file of its own for each method that a model has one for."""
-    found: dict[str, Preset] = {}
-    for pair in pairs():
-        target, draft = presets().get(pair.target), presets().get(pair.draft)
-        if (
-            pair.fits
-            and draft
-            and draft.head
-            and (target.model if target else pair.target) == model
-        ):
-            found.setdefault(draft.head, draft)
-    return found
 
 
 def _measured(

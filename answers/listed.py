@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.answer import Question, figures_of
 from answers.engine_table import implied_engine
+from answers.errors import QuestionError
 from answers.evidence import PairFigure, by_model, rig_of
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
@@ -23,7 +24,7 @@ from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
 from answers.usual_weights import fitted
 from answers.ways import PlannedModel, Way
-from estimates.roofline import bandwidth_gb_per_s, devices
+from estimates.roofline import devices
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary.documents import document
 
@@ -36,17 +37,21 @@ _PRINTED: Mapping[str, str] = _LISTED["printed"]
 
 
 class ListedMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine under the name that pages print, with its description for the terminal.
-
-    `gib` is the memory of its cards, or the size of main memory if the card shares it.
-    """
+    """A machine under the name that pages print, with its description for the terminal."""
 
     name: str
     words: MachineWords
-    gib: float | None = None
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
-    gb_per_s: float | None = None
-    shares: bool = False  # card and processor share one memory
+
+    @property
+    def gib(self) -> float | None:
+        """The memory of its cards, or main memory if the card shares it; `None` if unknown."""
+        try:
+            found = described_computer(self.words)
+        except QuestionError:
+            return None
+        sizes = [card.gib for card in found.devices]
+        return None if None in sizes else sum(filter(None, sizes)) * found.machines or None
 
 
 def question_by_name(
@@ -142,46 +147,35 @@ def listed_machines(pairs: Iterable[PairFigure]) -> Iterator[ListedMachine]:
     """
     one_of_each = {pair.device: pair for pair in pairs}
     processors = sorted({each.card for each in one_of_each.values() if each.on_cpu})
-    cards = [machine for key in sorted(devices().names) for machine in _cards(key)]
-    yield from cards
     known = frozenset(devices().names)
+    cards = [_card(name) for key in sorted(known) for name in _names(key)]
+    yield from cards
     rigs = {rig_of(described_computer(each.words)) for each in cards}
     for _, pair in sorted(one_of_each.items()):
         is_known = known.issuperset(pair.card.split(" + ")) and not pair.on_cpu
         if is_known and not any(rig.has(pair) for rig in rigs):
-            yield ListedMachine(name=pair.name, words=MachineWords(gpus=(pair.name,)), gib=pair.gib)
+            yield _card(pair.name)
     for gib in MEMORY_CLASSES_GIB:
-        words = MachineWords(vram=float(gib))
-        yield ListedMachine(name=f"{gib} GB card", words=words, gib=gib, kind="memory")
+        yield ListedMachine(
+            name=f"{gib} GB card", words=MachineWords(vram=float(gib)), kind="memory"
+        )
     ram = float(_LISTED["processor_ram_gib"])
     for text in (*PROCESSORS, *processors):
         words = MachineWords(gpus=("none",), cpu=text, ram=ram)
         yield ListedMachine(name=text, words=words, kind="cpu")
 
 
-def _cards(key: str) -> Iterator[ListedMachine]:
+def _card(name: str) -> ListedMachine:
+    return ListedMachine(name=name, words=MachineWords(gpus=(name,)))
+
+
+def _names(key: str) -> Iterator[str]:
     """A card with its usual memory, with its other memory sizes, and in groups of several."""
-    label, rate = card_label(key), bandwidth_gb_per_s(key)
-    usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
-    card = ListedMachine(
-        name=label,
-        words=MachineWords(gpus=(label,)),
-        gib=usual,
-        gb_per_s=rate,
-        shares=key in devices().sharing,
-    )
-    yield card
-    for gib in _LISTED["sizes"].get(key, ()):
-        name = f"{label} {gib} GB"
-        yield replace(card, name=name, words=MachineWords(gpus=(name,)), gib=gib)
+    label = card_label(key)
+    yield label
+    yield from (f"{label} {gib} GB" for gib in _LISTED["sizes"].get(key, ()))
     for count in _LISTED["several"].get(key, ()):
-        yield replace(
-            card,
-            name=f"{count} \N{MULTIPLICATION SIGN} {label}",
-            words=MachineWords(gpus=(label,) * count),
-            gib=usual and usual * count,
-            gb_per_s=rate and rate * count,
-        )
+        yield f"{count} \N{MULTIPLICATION SIGN} {label}"
 
 
 def _capital(word: str) -> str:

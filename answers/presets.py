@@ -1,6 +1,7 @@
 """Read the named models, and the pairs of target and draft in use, from `presets.toml`."""
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from answers.model_names import model_key, unknown_tag
 from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
+from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
 
@@ -29,11 +31,10 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """A named model: in a hub repository, or derived on this machine from the embedded weights.
 
-    Two presets with the same `vocabulary` can draft for each other. `draft` names this target's
-    usual draft. For a file that contains a draft head instead of a model, `head` is the head's
-    method, and `file` is the file's name if the repository also holds the model. `method` is a
-    method that drafts without a second file. A `None` size or licence is unknown. `key` is the
-    model's key in the evidence.
+    Two presets with the same `vocabulary` can draft for each other. For a file that contains a
+    draft head instead of a model, `head` is the head's method, and `file` is the file's name if the
+    repository also holds the model. `method` is a method that drafts without a second file. A
+    `None` size or licence is unknown. `key` is the model's key in the evidence.
     """
 
     name: str
@@ -45,7 +46,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     size_from: SizeFrom | None = None
     licence: str | None = None
     repository: str | None = None
-    draft: str | None = None
     pruned_layers: tuple[int, ...] = ()
     head: str | None = None
     file: str | None = None
@@ -147,14 +147,23 @@ def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
 
 
 def default_draft(name: str) -> Preset | None:
-    """The draft that people use with a target, given the target's name or its repository."""
+    """The draft model that people use with a target, given its name or its repository."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
-    return target and draft_of(target)
+    return drafts_for(target).get(DRAFT_MODEL) if target else None
 
 
-def draft_of(target: Preset) -> Preset | None:
-    """The draft that people use with a target."""
-    return presets().get(target.draft or "")
+@cache
+def drafts_for(target: Preset) -> Mapping[str, Preset]:
+    """The draft files that people use with a target, by method: the first pair's that fits."""
+    found: dict[str, Preset] = {}
+    for pair in pairs():
+        draft, of = presets().get(pair.draft), presets().get(pair.target)
+        if draft is None or not pair.fits:
+            continue
+        alike = target.model in (of and of.model, pair.target) and draft.model != target.model
+        if alike or pair.target == target.name:
+            found.setdefault(draft.head or DRAFT_MODEL, draft)
+    return found
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:

@@ -9,7 +9,7 @@ from rich.text import Text
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.measure import measure_words
-from answers.model import KIND_LABELS, KINDS
+from answers.model import KIND_LABELS
 from answers.words import accuracy, instead, lines
 from harness import PROGRAM
 from harness.machine.command_line import pasted
@@ -87,10 +87,10 @@ def _memory(option: PlanOption) -> Table:
         table.add_column(Text(memory.name), justify="right")
     table.add_column("main memory", justify="right")
     places = [*option.found.devices, option.found.host]
-    for kind in KINDS:
+    for kind, label in KIND_LABELS.items():
         sizes = [getattr(buffers, kind) for buffers in places]
         if any(sizes):
-            table.add_row(KIND_LABELS[kind], *map(_mib, sizes))
+            table.add_row(label, *map(_mib, sizes))
     table.add_row("total", *(_mib(buffers.total()) for buffers in places), style="bold")
     free = (memory.free_mib for memory in (*option.case.devices, option.case.host))
     table.add_row("available", *map(_mib, free))
