@@ -13,7 +13,6 @@ from answers.choices import NO_DRAFT, PlanOption, without_draft
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
 from answers.placement import Projection, fit
-from answers.rates import speed_of
 from answers.sentences import sentence
 from answers.shapes import facts_of, shape_of
 from answers.usual_weights import QUANTISATIONS
@@ -50,7 +49,7 @@ def _alternatives(found: Answer) -> Iterator[PlanOption]:
     cached = any(layer.k_width for layer in asked.case.target.layers)
     if asked.way is None and cached and setting.kv_k == "f16" and setting.flash_attention:
         case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-        speed = speed_of(found.question.computer)
+        speed = found.question.computer.speed
         yield without_draft(case, asked.target, speed, fit(case), "KV cache in q8_0")
     yield from _other_weights(found)
     yield from _mixture(found)
@@ -97,7 +96,7 @@ def _other_model(
 ) -> PlanOption:
     case = replace(found.alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
-    return without_draft(case, target, speed_of(found.question.computer), placed, change)
+    return without_draft(case, target, found.question.computer.speed, placed, change)
 
 
 def _warnings(asked: PlanOption, alone: PlanOption) -> Iterator[str]:

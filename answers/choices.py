@@ -192,5 +192,5 @@ def _depths(way: Way, setup: Setup) -> tuple[int, ...]:
     if way.acceptance is not None or len(way.depths) == 1:
         return way.depths
     here = next((pair.depth for pair in setup.here(way.method) if pair.depth), None)
-    known = here or usual_depth(setup.figures, way.method) or default_depth(way.method)
+    known = here or usual_depth(setup.question.figures, way.method) or default_depth(way.method)
     return (min(way.depths, key=lambda depth: abs(depth - known)),)

@@ -15,12 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.engine_table import engine_kind
-from answers.evidence import PairFigure, Rig
+from answers.evidence import ALL_TASKS, PairFigure, Rig
 from answers.kinds import Case, drafting_class, kind_of, machine_kind
-from answers.model import LayerPlacement
 from answers.placement import LoadPlan, Projection
+from answers.question import Question
 from answers.rounds import Curve, highest, speedup
-from answers.speed import MachineSpeed, SpeedEstimate, plain_tps, step_bytes
+from answers.speed import SpeedEstimate, plain_tps, step_bytes
 from answers.ways import Way
 
 # Standard deviations of logarithms: between models of a kind, between places with one model, and
@@ -30,6 +30,9 @@ MODELS, PLACES, PEOPLE = 0.1, 0.15, 0.2
 DRAWN_KIND, DRAWN_CARD = 1.0, 3.0
 _RATES = 0.1  # between people's plain speeds with the same card, model and quantisation
 _Z90 = 1.6449
+_SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
+_MS_PER_S = 1000.0
+_CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 _FEW = 3  # people
 RAW = 4  # the people that one counts for who published all trials
 _FURTHEST = 0.7  # no figure from elsewhere pulls by more than this logarithm
@@ -92,33 +95,62 @@ class Pull(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The question before a draft is chosen.
+    """A question before a draft is chosen, with its target alone in memory as `found`.
 
-    `base` is the speed of the target alone in `placement`, which speedups refer to; `whole` means
-    that all layers are on the devices. `figures` are those of the model on all machines, one for
-    each method. They count in full for this machine only with `counts`, which a requested placement
-    or a long context rules out. `curve` has step times measured on this machine.
+    `plain` is the target's speed by formulas.
     """
 
-    rig: Rig
-    machine: MachineSpeed
-    base: SpeedEstimate
-    placement: LayerPlacement
-    whole: bool
-    engine: str
-    counts: bool = True
-    quantisation: str | None = None
-    figures: tuple[PairFigure, ...] = ()
-    curve: Curve | None = None
+    question: Question
+    plain: SpeedEstimate
+    found: Projection
+
+    @cached_property
+    def base(self) -> SpeedEstimate:
+        """The speed of the target alone: timed on this machine, else pulled by people's figures."""
+        curve = self.question.curve
+        if curve is None or not self.found.fits_whole:
+            return self._pulled(self.plain)
+        tps = _MS_PER_S / curve.step_ms
+        low, high = tps / _CURVE_REACH, tps * _CURVE_REACH
+        return SpeedEstimate(estimate=tps, low=low, high=high, basis="curve")
+
+    def _pulled(self, plain: SpeedEstimate) -> SpeedEstimate:
+        """The plain speed, pulled towards that of people with the same file at this place.
+
+        The formulas' error and the difference between people are standard deviations, so n people
+        leave little of the formulas.
+        """
+        rated = [
+            (pair.rated or 1, pair.baseline_tps, pair.tier)
+            for pair in self.question.pairs
+            if pair.task == ALL_TASKS and pair.quantisations == (self.question.quantisation,)
+            if pair.baseline_tps and self.near(pair)
+        ]
+        if not rated:
+            return plain
+        total = sum(people for people, _, _ in rated)
+        seen = sum(math.log(tps) * people for people, tps, _ in rated) / total
+        variance = (math.log(plain.high / plain.low) / 2 / _Z90) ** 2
+        share = variance / (variance + _RATES**2 / max(people for people, _, _ in rated))
+        middle = math.log(plain.estimate) + share * (seen - math.log(plain.estimate))
+        reach = _Z90 * math.sqrt(_RATES**2 + variance * (1 - share))
+        return SpeedEstimate(
+            estimate=math.exp(middle),
+            low=math.exp(middle - reach),
+            high=math.exp(middle + reach),
+            basis=rated[0][2],
+            assumes=plain.assumes,
+        )
 
     def curve_for(self, depth: int) -> Curve | None:
-        """The curve, if it covers a round of this depth."""
-        return self.curve if self.curve and depth <= self.curve.deepest else None
+        """The measured curve, if it covers a round of this depth."""
+        curve = self.question.curve
+        return curve if curve and depth <= curve.deepest else None
 
     @cached_property
     def of_place(self) -> tuple[PairFigure, ...]:
         """The figures of this place."""
-        return tuple(filter(self.near, self.figures))
+        return tuple(filter(self.near, self.question.figures))
 
     def here(self, method: str) -> tuple[PairFigure, ...]:
         """The figures of this place with a method."""
@@ -127,17 +159,21 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def near(self, pair: PairFigure) -> bool:
         """Whether a figure is of this card, kind of engine, and placement.
 
-        The same file on the same card has the same placement for everyone with a short context.
+        A requested placement or a long context rules all figures out. The same file on the same
+        card has the same placement for everyone with a short context.
         """
-        engines = {engine_kind(each) for each in pair.engines} or {self.engine}
-        same_file = self.quantisation is not None and pair.quantisations == (self.quantisation,)
-        placed = same_file or (self.whole and not pair.offload)
-        return self.counts and placed and self.engine in engines and self.rig.has(pair)
+        asked = self.question
+        if asked.fixed or asked.setting.context > _SHORT_CONTEXT or not asked.rig.has(pair):
+            return False
+        engines = {engine_kind(each) for each in pair.engines} or {asked.engine}
+        same_file = asked.quantisation is not None and pair.quantisations == (asked.quantisation,)
+        placed = same_file or (self.found.fits_whole and not pair.offload)
+        return placed and asked.engine in engines
 
     def tried(self, method: str, *, mixture: bool) -> tuple[int, int, float]:
         """The people who tried a method here with this model, and anywhere; else its kind."""
         here = sum(_people(pair) for pair in self.here(method))
-        own = sum(pair.people for pair in self.figures if pair.method == method)
+        own = sum(pair.people for pair in self.question.figures if pair.method == method)
         kind = typical().kinds.get(kind_of(method, mixture=mixture))
         return here, own, kind.people if kind and not own else 0.0
 
@@ -146,7 +182,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         drafting = drafting_class(case.method)
         near: list[tuple[float, float]] = []
         far: list[tuple[float, float]] = []
-        for pair in self.figures:
+        for pair in self.question.figures:
             if drafting_class(pair.method) != drafting:
                 continue
             rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
@@ -205,7 +241,7 @@ def predicted(
     curve = None if way.source == "text" else setup.curve_for(depth)
     if way.acceptance is None and curve is None:
         return _estimated(setup, load, found, way, depth)
-    gain = speedup(load, way, depth, machine_kind(setup.rig), curve)
+    gain = speedup(load, way, depth, machine_kind(setup.question.rig), curve)
     loss = math.exp(_displaced(setup, load, found))
     return replace(gain, estimate=gain.estimate * loss, low=gain.low * loss, high=gain.high * loss)
 
@@ -218,11 +254,15 @@ def _estimated(
     Whether a draft displaces layers depends on the memory that is free, which is only estimated. So
     the loss counts half in the estimate, in full at the lower end and not at the upper end.
     """
+    whole = setup.found.fits_whole
     case = Case(
-        rig=setup.rig, mixture=load.target.mixture, method=way.method, partly=not setup.whole
+        rig=setup.question.rig,
+        mixture=load.target.mixture,
+        method=way.method,
+        partly=not whole,
     )
     pulled, known = setup.pull(case), typical()
-    limit = math.log(highest(load, way.source, depth, one_memory=setup.whole))
+    limit = math.log(highest(load, way.source, depth, one_memory=whole))
     middle = min(known.log_speedup(case) + pulled.shift, limit)
     reach = known.reach.get(case.kind, known.reach[ALL]) * deviation(pulled)
     loss, here = _displaced(setup, load, found), setup.here(way.method)
@@ -236,11 +276,13 @@ def _estimated(
 
 def _displaced(setup: Setup, load: LoadPlan, found: Projection) -> float:
     """The logarithm of the target's speed beside the draft over its speed alone; 0 or less."""
-    if found.placement == setup.placement:
+    if found.placement == setup.found.placement:
         return 0.0
     beside, alone = (
-        plain_tps(step_bytes(load.target, placement, load.setting), setup.machine)
-        for placement in (found.placement, setup.placement)
+        plain_tps(
+            step_bytes(load.target, each.placement, load.setting), setup.question.computer.speed
+        )
+        for each in (found, setup.found)
     )
     return min(0.0, math.log(beside / alone))
 
@@ -254,28 +296,3 @@ def usual_depth(figures: Iterable[PairFigure], method: str) -> int | None:
     if sum(people.values()) < _FEW:
         return None
     return max(people, key=lambda depth: (people[depth], -depth))
-
-
-def plain_here(setup: Setup, figures: Iterable[PairFigure]) -> SpeedEstimate:
-    """The plain speed, pulled from the formulas towards that of people at this place.
-
-    `figures` are those with the quantisation of the question. The formulas' error and the
-    difference between people are standard deviations, so n people leave little of the formulas.
-    """
-    base, rated = setup.base, [(pair, pair.rated or 1) for pair in figures if setup.near(pair)]
-    rated = [(pair, people) for pair, people in rated if pair.baseline_tps]
-    if not rated:
-        return base
-    total = sum(people for _, people in rated)
-    seen = sum(math.log(pair.baseline_tps or 1) * people for pair, people in rated) / total
-    variance = (math.log(base.high / base.low) / 2 / _Z90) ** 2
-    share = variance / (variance + _RATES**2 / max(people for _, people in rated))
-    middle = math.log(base.estimate) + share * (seen - math.log(base.estimate))
-    reach = _Z90 * math.sqrt(_RATES**2 + variance * (1 - share))
-    return SpeedEstimate(
-        estimate=math.exp(middle),
-        low=math.exp(middle - reach),
-        high=math.exp(middle + reach),
-        basis=rated[0][0].tier,
-        assumes=base.assumes,
-    )

@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from answers import catalog
-from answers.answer import Question, figures_of
 from answers.engine_table import implied_engine
 from answers.errors import QuestionError
 from answers.evidence import PairFigure, by_model, rig_of
@@ -19,6 +18,7 @@ from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import ModelRef, card_label, read_model
 from answers.presets import presets
+from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
@@ -115,7 +115,7 @@ def question_about(
 
 def with_ways(asked: Question) -> Question:
     """The question with all ways to draft for its model."""
-    return replace(asked, ways=_ways(asked.target, figures_of(asked)))
+    return replace(asked, ways=_ways(asked.target, asked.figures_here))
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,13 @@ from answers.names import (
     size_in,
 )
 from answers.placement import SHARED_SHARE, SYSTEM_MIB, Draft, LoadPlan, free_of
-from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
+from answers.speed import (
+    ASSUMED_GB_PER_S,
+    ASSUMED_HOST_GB_PER_S,
+    MachineSpeed,
+    RateOf,
+    efficiency_of,
+)
 from estimates.roofline import devices, normalised
 
 GIB = 1024.0
@@ -147,6 +153,7 @@ def computer_of_parts(
             # Cards are read one after the other.
             device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
+            efficiency=efficiency_of(" + ".join(sorted({card.card for card in cards}))),
             unified=unified is not None,
         ),
         processor=processor,

@@ -8,27 +8,17 @@ import math
 import re
 import statistics
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
 
 import msgspec
 from msgspec.structs import replace
 
 from answers.machines import Computer
 from answers.model import ModelFacts
-from answers.speed import EFFICIENCY, MachineSpeed, starts_ms, weights_per_token
+from answers.speed import starts_ms, weights_per_token
 
 _ALIKE = 0.2  # models whose sizes differ by less than this count as equally near
 _GB, _MS = 1e9, 1000.0
 _THREADS = re.compile(r" \d+ threads$")
-# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians over
-# cards of the kind in `results/` (`answers/learned.json`). Other cards reach `EFFICIENCY`.
-_EFFICIENCY = (
-    (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
-    (re.compile(r"rtx|[abhl]\d"), 0.71),
-    (re.compile(r"apple m[12]\b"), 0.51),
-    (re.compile(r"apple m3"), 0.63),
-    (re.compile(r"apple m\d"), 0.76),
-)
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,19 +50,6 @@ def rate_of(
         gb_per_s=gb / left_ms * _MS,
         source=source,
     )
-
-
-@lru_cache(maxsize=1024)
-def speed_of(computer: Computer) -> MachineSpeed:
-    """A computer's bandwidths, with the efficiency usual for its kind of card."""
-    cards = " + ".join(sorted({memory.card for memory in computer.devices}))
-    return replace(computer.speed, efficiency=efficiency_of(cards))
-
-
-@cache
-def efficiency_of(card: str) -> float:
-    """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
-    return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
 
 
 def with_rates(computer: Computer, rates: Sequence[Rate], facts: ModelFacts) -> Computer:

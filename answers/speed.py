@@ -6,8 +6,9 @@ and Patterson 2009, Roofline). If results of the same machine show the bandwidth
 these replace the nominal values times the efficiency.
 """
 
+import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -24,6 +25,15 @@ RateOf = Literal["device", "host"]  # the memory that a bandwidth belongs to
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
+# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians over
+# cards of the kind in `results/` (`answers/learned.json`). Other cards reach `EFFICIENCY`.
+_EFFICIENCY = (
+    (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
+    (re.compile(r"rtx|[abhl]\d"), 0.71),
+    (re.compile(r"apple m[12]\b"), 0.51),
+    (re.compile(r"apple m3"), 0.63),
+    (re.compile(r"apple m\d"), 0.76),
+)
 # Processors reach a lower share: 0.53 in the published run of a 27B model in DDR5-4800 memory.
 HOST_EFFICIENCY = 0.5 / 0.62
 # The error of estimates from the same device with other models; four in five should be within it.
@@ -132,6 +142,12 @@ def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
     """Tokens per second of plain decoding if each step reads these bytes, without an interval."""
     device_s = step.device / (device_rate(machine) * _GB) + step.launches_ms / _MS
     return 1 / (device_s + step.host / (host_rate(machine) * _GB))
+
+
+@cache
+def efficiency_of(card: str) -> float:
+    """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
+    return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
 
 
 def device_rate(machine: MachineSpeed) -> float:

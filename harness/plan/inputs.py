@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from msgspec.structs import replace
 
 from answers import catalog
-from answers.answer import Question, figures_of
 from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
 from answers.listed import as_asked, question_about
 from answers.machines import Computer
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
+from answers.question import Question
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
@@ -123,7 +123,7 @@ def _ways(
     asked: Question, depth: int | None = None, acceptance: float | None = None
 ) -> Iterator[Way]:
     """Yield all ways to draft; depth and acceptance do not apply to drafts from the text."""
-    listed = catalog.ways_of(asked.target, figures_of(asked), of_preset)
+    listed = catalog.ways_of(asked.target, asked.figures_here, of_preset)
     for way in () if asked.alone else listed:
         depths = (depth,) if depth else way.depths
         text = way.source == "text"

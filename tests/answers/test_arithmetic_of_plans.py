@@ -4,14 +4,15 @@ import pytest
 from msgspec.structs import replace
 
 from answers.estimate import Setup, predicted
-from answers.evidence import Rig
+from answers.machines import Computer
 from answers.memory import cells, kv_mib, place
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, Projection, fit, project
+from answers.question import Question
 from answers.rounds import tokens_per_round
 from answers.shapes import scaled, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, plain, step_bytes
-from answers.ways import Way
+from answers.ways import PlannedModel, Way
 from tests.known_models import known
 
 MIB = 1024 * 1024
@@ -112,14 +113,12 @@ def gained(
     load: LoadPlan, found: Projection, alone: Projection, base: SpeedEstimate, way: Way
 ) -> SpeedEstimate:
     """The speedup over the target alone, with this placement."""
-    setup = Setup(
-        rig=Rig(card="rtx 4060"),
-        machine=MACHINE,
-        base=base,
-        placement=alone.placement,
-        whole=alone.fits_whole,
-        engine="llama.cpp",
+    computer = Computer(devices=load.devices, host=load.host, speed=MACHINE)
+    target = PlannedModel(facts=load.target, path=None, server_name="")
+    question = Question(
+        name="", model="", target=target, computer=computer, setting=load.setting, pairs=()
     )
+    setup = Setup(question=question, plain=base, found=alone)
     return predicted(setup, load, found, way, max(way.depths))
 
 

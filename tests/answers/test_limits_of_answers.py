@@ -6,12 +6,13 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from answers.answer import Answer, Question, answer
+from answers.answer import Answer, answer
 from answers.catalog import model_named
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import LayerPlacement
 from answers.placement import project
+from answers.question import Question
 from answers.rounds import tokens_per_round
 from answers.speed import plain
 from answers.words import lines, verdict

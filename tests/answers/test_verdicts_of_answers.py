@@ -11,13 +11,14 @@ from rich.console import Console
 
 from answers import catalog
 from answers.advice import most_promising, verdict_of
-from answers.answer import Answer, Question, answer
+from answers.answer import Answer, answer
 from answers.answer_details import with_details
 from answers.answer_json import as_json
 from answers.choices import PlanOption
 from answers.evidence import PairFigure, rig_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
+from answers.question import Question
 from answers.speed import SpeedEstimate
 from harness.machine.computer import computer_of
 from harness.plan.report import show

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from answers.answer import Answer, answer, figures_of
+from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
 from answers.choices import Placements
 from answers.errors import QuestionError
@@ -127,7 +127,7 @@ class ModelRows:
         own, computer = machine.with_rates_for(target.facts)
         if own not in self.known:
             question = question_about(self.ref, target, computer, pairs=self.pairs, notes=notes)
-            if placed.alone.fits or figures_of(question):
+            if placed.alone.fits or question.figures_here:
                 question = with_ways(question)
             found = answer(question, placed=placed)
             self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))]

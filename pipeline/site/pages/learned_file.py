@@ -16,7 +16,7 @@ from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, project
-from answers.rates import Rate, efficiency_of, rate_of, reached
+from answers.rates import Rate, rate_of, reached
 from answers.shapes import facts_of, shape_of
 from estimates.roofline import devices
 from estimates.voices import Voice, counting
@@ -83,7 +83,9 @@ def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Err
     """The planner's errors: in speed, from `rates`; in memory, from planned and measured MiB."""
     bandwidths = devices().bandwidth_gb_per_s
     known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
-    bare = [bandwidths[rate.device] * efficiency_of(rate.device) / rate.gb_per_s for rate in known]
+    bare = [
+        bandwidths[rate.device] * speed.efficiency_of(rate.device) / rate.gb_per_s for rate in known
+    ]
     off_mib = [abs(planned - measured) for planned, measured in used]
     return Errors(
         speed=leave_one_out(rates),

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from answers.answer import Question, answer, notes_of
+from answers.answer import answer, notes_of
+from answers.question import Question
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from tests.harness.plan.test_plan_command import call
