@@ -7,8 +7,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from answers.choices import DEPTHS, PlannedModel, Way
-from answers.commands import default_depth, methods_by, source_of
+from answers.engine_commands import default_depth, methods_by, source_of
 from answers.evidence import PairFigure
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
@@ -26,6 +25,7 @@ from answers.presets import (
 )
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
 from answers.sized_shapes import shape_named
+from answers.ways import DEPTHS, PlannedModel, Way
 from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS, say
 
@@ -135,14 +135,10 @@ def ways_of(
     target: PlannedModel,
     found: Iterable[PairFigure],
     find: Callable[[Preset], PlannedModel | None] = model_of,
-    *,
-    depth: int | None = None,
-    acceptance: float | None = None,
 ) -> tuple[Way, ...]:
     """All ways to draft for a target; each combination of method and draft model occurs once.
 
-    `find` returns a preset's model. A `depth` or an `acceptance` applies to all ways
-    except text methods.
+    `find` returns a preset's model.
     """
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
@@ -153,12 +149,7 @@ def ways_of(
         *_measured(target, figures, find),
     ):
         seen = (each.depth for each in figures if each.method == way.method and each.depth)
-        depths = tuple(sorted({*way.depths, *seen}))
-        if way.source == "text":
-            ways.setdefault(way.key, replace(way, depths=depths))
-        else:
-            depths = (depth,) if depth else depths
-            ways.setdefault(way.key, replace(way, depths=depths, acceptance=acceptance))
+        ways.setdefault(way.key, replace(way, depths=tuple(sorted({*way.depths, *seen}))))
     return tuple(ways.values())
 
 
@@ -176,6 +167,22 @@ def way_by(
         name=called,
         depths=(default_depth(method),) if source == "text" else tuple(DEPTHS),
     )
+
+
+def way_of(
+    method: str,
+    target: PlannedModel,
+    find: Callable[[Preset], PlannedModel | None] = model_of,
+) -> Way:
+    """A way to draft with this method, and with the listed draft file or one of typical size."""
+    source = source_of(method)
+    if source == "text" or (source == "own-head" and target.facts.draft_layers):
+        return way_by(method, target)
+    preset = listed_drafter(method, target)
+    model = find(preset) if preset else None
+    if preset is None or model is None:
+        return way_by(method, target, assumed_drafter(method, target))
+    return way_by(method, target, model, preset.name)
 
 
 @cache

@@ -9,22 +9,21 @@ import msgspec
 from msgspec.structs import replace
 
 from answers import catalog
-from answers.answer import Question, figures_of
-from answers.choices import PlannedModel, Way
+from answers.engine_table import implied_engine
 from answers.errors import QuestionError
-from answers.evidence import PairFigure, by_model
-from answers.kin import rig_of
+from answers.evidence import PairFigure, by_model, rig_of
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
 from answers.names import ModelRef, card_label, read_model
 from answers.presets import presets
-from answers.rates import Rate, with_rates
-from answers.served_engines import implied_engine
+from answers.question import Question
+from answers.rates import Rate, rates_of, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
 from answers.usual_weights import fitted
+from answers.ways import PlannedModel, Way
 from estimates.roofline import devices
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary.documents import document
@@ -72,7 +71,7 @@ def question_by_name(
         return None
     target, notes = as_asked(ref, target, computer)
     known = learned().rates if rates is None else rates
-    computer = with_rates(computer, known, target.facts)
+    computer = with_rates(computer, rates_of(computer, known), target.facts)
     return with_ways(question_about(ref, target, computer, pairs=pairs, notes=notes))
 
 
@@ -116,7 +115,7 @@ def question_about(
 
 def with_ways(asked: Question) -> Question:
     """The question with all ways to draft for its model."""
-    return replace(asked, ways=_ways(asked.target, figures_of(asked)))
+    return replace(asked, ways=_ways(asked.target, asked.figures_here))
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,13 @@ from answers.names import (
     size_in,
 )
 from answers.placement import SHARED_SHARE, SYSTEM_MIB, Draft, LoadPlan, free_of
-from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
+from answers.speed import (
+    ASSUMED_GB_PER_S,
+    ASSUMED_HOST_GB_PER_S,
+    MachineSpeed,
+    RateOf,
+    efficiency_of,
+)
 from estimates.roofline import ddr_gb_per_s, devices, normalised
 
 GIB = 1024.0
@@ -120,8 +126,6 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
         notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
     processor = words.cpu or next((each.processor for _, each in named if each.processor), None)
     found = computer_of_parts(tuple(own or cards), _host(ram, words), words, processor=processor)
-    if len(own) > 1:
-        notes.append(f"the layers are divided among the {len(own)} cards, without a tensor split")
     if len(shared) > 1:
         notes.append(
             f"{len(shared)} machines are named, and the plan is for one of them, because they do "
@@ -150,6 +154,7 @@ def computer_of_parts(
             # Cards are read one after the other.
             device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
+            efficiency=efficiency_of(" + ".join(sorted({card.card for card in cards}))),
             unified=unified is not None,
         ),
     )

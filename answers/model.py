@@ -141,8 +141,7 @@ class Buffers(msgspec.Struct, kw_only=True):
     output: float = 0.0
 
     def total(self) -> float:
-        mib: float = sum(astuple(self))
-        return mib
+        return float(sum(astuple(self)))
 
     def by_kind(self) -> dict[str, float]:
         """MiB by kind of buffer, under the names shown to users."""

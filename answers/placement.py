@@ -225,14 +225,12 @@ def _share(case: LoadPlan) -> tuple[float, ...]:
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
     """The longest context in tokens that is certain to fit with this placement, or `None`."""
 
-    def with_context(tokens: int) -> LoadPlan:
-        return replace(case, setting=replace(case.setting, context=tokens))
+    def fits(steps: int) -> bool:
+        setting = replace(case.setting, context=steps * CONTEXT_STEP)
+        return project(replace(case, setting=setting), placement).sure
 
     trained = case.target.context_tokens or LONGEST_CONTEXT
-    steps = _most(
-        max(1, trained // CONTEXT_STEP),
-        lambda n: project(with_context(n * CONTEXT_STEP), placement).sure,
-    )
+    steps = _most(max(1, trained // CONTEXT_STEP), fits) if fits(1) else 0
     return steps * CONTEXT_STEP or None
 
 

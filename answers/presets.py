@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -140,6 +140,7 @@ def preset_called(name: str) -> Preset | None:
     )
 
 
+@lru_cache(maxsize=4096)
 def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
     """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
     return _of_model(model, quantisation, owned=False)

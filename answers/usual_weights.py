@@ -1,16 +1,17 @@
 """Choose the quantisation of a model that a question names without one."""
 
+from bisect import bisect_left
 from functools import lru_cache
 
 from msgspec.structs import replace
 
 from answers.catalog import model_of
-from answers.choices import PlannedModel
+from answers.engine_table import ENGINES
 from answers.machines import Computer
 from answers.model import Memory, Setting
 from answers.placement import LoadPlan, placed_whole
 from answers.presets import preset_for
-from answers.served_engines import ENGINES
+from answers.ways import PlannedModel
 from schemas.rig import LLAMA_CPP
 
 # The usual quantisations of GGUF files, the largest first, and the only one of some models.
@@ -52,14 +53,18 @@ def largest_quantisation(
 def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | None:
     listed = preset_for(load.target.name)
     own = listed is not None and listed.quantisation == _ONLY
-    for name in (_ONLY,) if own else usual:
+    names = (_ONLY,) if own else usual
+
+    def fits(name: str) -> bool:
         preset = preset_for(load.target.name, name)
         model = model_of(preset) if preset else None
-        if model is not None:
-            found = placed_whole(replace(load, target=model.facts))
-            if found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING):
-                return name
-    return None
+        if model is None:
+            return False
+        found = placed_whole(replace(load, target=model.facts))
+        return found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING)
+
+    largest = bisect_left(names, x=True, key=fits)  # every smaller one fits, too
+    return names[largest] if largest < len(names) else None
 
 
 def _nameless(load: LoadPlan) -> LoadPlan:

@@ -15,7 +15,8 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.table import Table
 
-from answers.kinds import drafting_class, engine_kind, machine_kind
+from answers.engine_table import engine_kind
+from answers.kinds import drafting_class, machine_kind
 from bench.predictions.measures import Scored, each_person, line
 from bench.predictions.rows import Seen, listed, seen
 from bench.predictions.typical import medians

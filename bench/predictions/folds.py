@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from answers.engine_table import engine_kind
 from answers.estimate import ALL, Pull, Typical, deviation, pull
-from answers.kinds import drafting_class, engine_kind
+from answers.kinds import drafting_class
 from bench.predictions.measures import Scored, people
 from bench.predictions.rows import Seen
 from bench.predictions.typical import typical_of

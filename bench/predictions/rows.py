@@ -11,9 +11,9 @@ from typing import Any
 
 import duckdb
 
-from answers.commands import default_depth
+from answers.engine_commands import default_depth
 from answers.errors import QuestionError
-from answers.kin import Rig, rig_of
+from answers.evidence import Rig, rig_of
 from answers.kinds import Case
 from answers.machines import MachineWords, described_computer
 from answers.names import read_model

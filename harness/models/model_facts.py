@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from answers.catalog import model_meant, model_of
-from answers.choices import PlannedModel
 from answers.names import ModelRef
 from answers.presets import Preset
 from answers.sized_shapes import shape_named
+from answers.ways import PlannedModel
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
 from harness.models.gguf_file import sparse_copy

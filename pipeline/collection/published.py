@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from schemas import private
@@ -127,11 +128,15 @@ def _of_names(found: list[tuple[str, str]]) -> Iterator[Finding]:
 
 def _private(found: list[tuple[str, str]]) -> Iterator[Finding]:
     """No text has a secret or personal data; a maintainer cannot unpublish it."""
-    wrong = {path: kind for path, text in found if (kind := private.found(text, path))}
+    named = ((path, _found(text, path.rpartition(".")[2])) for path, text in found)
+    wrong = {path: kind for path, kind in named if kind}
     if not wrong and (kind := private.secret("\n".join(text for _, text in found))):
         wrong = {"$": kind}
     for path, kind in wrong.items():
         yield Finding(path=path, message=f"contains {kind}; remove it", rule="published-private")
+
+
+_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 
 
 def _values(row: Row) -> dict[str, float]:

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from answers import catalog
 from answers.advice import Verdict, verdict_of
-from answers.answer import Question, answer
-from answers.choices import Way
+from answers.answer import answer
 from answers.errors import QuestionError
 from answers.listed import question_by_name
 from answers.machines import Computer, MachineWords, described_computer
+from answers.question import Question
+from answers.ways import Way
 from estimates.identity import identify
 from schemas.method import limit
 from schemas.submission import Arm, Submission

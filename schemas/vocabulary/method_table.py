@@ -67,7 +67,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     llama_cpp: LlamaCpp | None = None
     ik_llama_cpp: IkLlamaCpp | None = None
     vllm: Vllm | None = None
-    sglang: str | None = None
+    served: Mapping[str, tuple[str, ...]] = {}
 
 
 METHODS = entries(MethodEntry, "methods", document("methods"))

@@ -17,7 +17,7 @@ from answers.evidence import PairFigure
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.names import card_key
-from answers.words import sentences
+from answers.words import lines
 from pipeline.data.aggregate import view_queries
 from pipeline.site.charts import rows_of
 from pipeline.site.pages import evidence_file, strips
@@ -112,7 +112,7 @@ def asked(row: Row, pairs: Mapping[str, Sequence[PairFigure]]) -> Answer | None:
 
 def quotes(found: Answer, row: Row) -> bool:
     """Whether the sentences of an answer have a row's people, figure, range and rates."""
-    words = " ".join(sentences(found).lines())
+    words = " ".join(lines(found))
     who = "one person" if row.people == 1 else f"{row.people} people"
     spread = f" ({row.least:.2f}\N{EN DASH}{row.most:.2f})" if row.people > 1 else ""
     arrow = "\N{RIGHTWARDS ARROW}"

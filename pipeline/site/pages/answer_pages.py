@@ -19,8 +19,7 @@ import orjson
 
 from answers.answer import Answer, answer
 from answers.catalog import model_meant
-from answers.evidence import PairFigure
-from answers.kin import rig_of
+from answers.evidence import PairFigure, rig_of
 from answers.listed import (
     COMMON,
     PROCESSORS,

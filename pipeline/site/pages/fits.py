@@ -13,13 +13,12 @@ import duckdb
 import orjson
 
 from answers import catalog, placement, usual_weights
-from answers.choices import PlannedModel, Way
 from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
 from answers.model import Setting
 from answers.rates import Rate
-from answers.rounds import DraftSource
 from answers.shapes import shapes
+from answers.ways import DraftSource, PlannedModel, Way
 from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render

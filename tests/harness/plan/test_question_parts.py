@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from answers.answer import Question, answer
+from answers.answer import answer, notes_of
+from answers.question import Question
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from tests.harness.plan.test_plan_command import call
@@ -111,3 +112,16 @@ def test_another_engine_gets_its_own_command() -> None:
 
     assert "vllm serve Qwen/Qwen3-8B-AWQ --max-model-len 4096" in text
     assert "llama-server" not in text
+
+
+@pytest.mark.parametrize(
+    ("target", "split"),
+    [
+        ("qwen3-8b", "the layers are divided among the 2 cards, without a tensor split"),
+        ("Qwen/Qwen3-8B-AWQ", "each layer is divided among the 2 cards (tensor split)"),
+    ],
+)
+def test_several_cards_are_split_as_the_engine_does_it(target: str, split: str) -> None:
+    found = answer(asked(target, gpus=("RTX 3090", "RTX 3090"), ram=64.0))
+
+    assert any(note.startswith(split) for note in notes_of(found))
