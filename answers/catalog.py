@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -29,6 +30,8 @@ from answers.ways import DEPTHS, PlannedModel, Way
 from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS, say
 
+# The function that returns a preset's model.
+Finder: TypeAlias = Callable[[Preset], PlannedModel | None]
 _MB = 1_000_000
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
@@ -132,14 +135,9 @@ def _drafter(target: ModelFacts, name: str, count: int, output_bytes: float = 0.
 
 
 def ways_of(
-    target: PlannedModel,
-    found: Iterable[PairFigure],
-    find: Callable[[Preset], PlannedModel | None] = model_of,
+    target: PlannedModel, found: Iterable[PairFigure], find: Finder = model_of
 ) -> tuple[Way, ...]:
-    """All ways to draft for a target; each combination of method and draft model occurs once.
-
-    `find` returns a preset's model.
-    """
+    """All ways to draft for a target; each combination of method and draft model occurs once."""
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
@@ -169,16 +167,12 @@ def way_by(
     )
 
 
-def way_of(
-    method: str,
-    target: PlannedModel,
-    find: Callable[[Preset], PlannedModel | None] = model_of,
-) -> Way:
+def way_of(method: str, target: PlannedModel, find: Finder = model_of) -> Way:
     """A way to draft with this method, and with the listed draft file or one of typical size."""
     source = source_of(method)
     if source == "text" or (source == "own-head" and target.facts.draft_layers):
         return way_by(method, target)
-    preset = listed_drafter(method, target)
+    preset = draft_files(target).get(method)
     model = find(preset) if preset else None
     if preset is None or model is None:
         return way_by(method, target, assumed_drafter(method, target))
@@ -218,23 +212,18 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
     return PlannedModel(facts=small, path=None, server_name="DRAFT.gguf", notes=(note,))
 
 
-def _drafts(target: PlannedModel, find: Callable[[Preset], PlannedModel | None]) -> Iterator[Way]:
+def _drafts(target: PlannedModel, find: Finder) -> Iterator[Way]:
     """Ways to draft with the target's usual draft model, and with its heads in separate files.
 
     No draft model is offered for a mixture of experts: 43 of 44 public results with that pairing
     are losses.
     """
-    for method, draft in _files_of(target).items():
+    for method, draft in draft_files(target).items():
         if method == DRAFT_MODEL and target.facts.mixture:
             continue
         model = find(draft)
         if model is not None:
             yield way_by(method, target, model, draft.name)
-
-
-def listed_drafter(method: str, target: PlannedModel) -> Preset | None:
-    """The listed draft file for a target and a method; `None` if no file is listed."""
-    return _files_of(target).get(method)
 
 
 def may_have_head(target: PlannedModel) -> bool:
@@ -244,7 +233,7 @@ def may_have_head(target: PlannedModel) -> bool:
     return own or family_of(target.facts.name) in relatives
 
 
-def _files_of(target: PlannedModel) -> Mapping[str, Preset]:
+def draft_files(target: PlannedModel) -> Mapping[str, Preset]:
     """The draft files for a model by their methods: its usual draft model, and listed heads.
 
     The draft model is the listed one, else the model of its family that is nearest to 1B.
@@ -254,22 +243,18 @@ def _files_of(target: PlannedModel) -> Mapping[str, Preset]:
     return {**({DRAFT_MODEL: relative} if relative else {}), **listed}
 
 
-def _measured(
-    target: PlannedModel,
-    found: Iterable[PairFigure],
-    find: Callable[[Preset], PlannedModel | None],
-) -> Iterator[Way]:
-    """The ways to draft that people measured in this setup, with the draft models they named."""
+def _measured(target: PlannedModel, found: Iterable[PairFigure], find: Finder) -> Iterator[Way]:
+    """The ways to draft that people measured in this setup, with the draft models they named.
+
+    If no list has the draft's file, the answer shows the figure without a command.
+    """
     for each in found:
         entry = METHODS[each.method]
         if not entry.runners or not entry.drafts or entry.instrument:
             continue  # no runner supports the method
-        if entry.draft == "none" or (
-            entry.draft == "built-in" and target.facts.draft_layers and not each.draft
-        ):
-            yield way_by(each.method, target)
-        elif (preset := preset_called(each.draft or "")) and (model := find(preset)):
+        preset = preset_called(each.draft or "")
+        model = find(preset) if preset else None
+        if preset and model:
             yield way_by(each.method, target, model, preset.name)
-        elif source_of(each.method) != "model" and not listed_drafter(each.method, target):
-            # No list has the draft's file, so the answer shows the figure without a command.
-            yield way_by(each.method, target, assumed_drafter(each.method, target))
+        elif source_of(each.method) != "model":
+            yield way_of(each.method, target, find)

@@ -112,6 +112,6 @@ def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | N
     kind, target = METHODS[arm.method.type].draft, question.target
     name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)
     if name is None and kind == "built-in" and not target.facts.draft_layers:
-        preset = catalog.listed_drafter(arm.method.type, target)
+        preset = catalog.draft_files(target).get(arm.method.type)
         return preset.name if preset else ""
     return "" if name is None and kind == "required" else name

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from answers.catalog import listed_drafter, model_named
+from answers.catalog import draft_files, model_named
 from answers.listed import model_label, question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.model import Memory, Setting
@@ -44,7 +44,7 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
     head, recurrent = asked["draft"] == "head", target.facts.recurrent
     usual = model_named(asked["model"])
     assert usual is not None
-    preset = listed_drafter(DRAFT_MODEL, usual) if asked["draft"] == "model" else None
+    preset = draft_files(usual).get(DRAFT_MODEL) if asked["draft"] == "model" else None
     small = model_named(preset.name) if preset else None
     return LoadPlan(
         target=target.facts,
