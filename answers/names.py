@@ -243,7 +243,7 @@ def _spots(tokens: Sequence[Token]) -> list[_Spot]:
         if token.kind == "card":
             count = next((int(x.value) for x in reversed(since) if x.kind == "count"), 0)
             if last and last.meant == token.meant and not kinds & _LEFT:
-                several = "+" in kinds and "(" not in kinds
+                several = "+" in kinds and "(" not in kinds and not last.shares
                 last.count = last.count + (count or 1) if several else max(last.count, count)
             elif last and "/" in kinds:  # a choice
                 last.text, last.cards = f"{last.text} / {token.text}", []

@@ -6,6 +6,7 @@ and `quantisations.csv`.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 
@@ -97,7 +98,8 @@ def names_table() -> NamesTable:
 
 def _filled(pattern: str) -> str:
     """The pattern with parts and lists of words in place of their names, as `@FAMILY`."""
-    return re.sub("@([A-Z]+)", lambda name: f"(?:{_parts()[name[1]]})", pattern)
+    filled = re.sub("@([A-Z]+)", lambda name: f"(?:{_parts()[name[1]]})", pattern)
+    return unicodedata.normalize("NFKD", filled)  # as the text
 
 
 @cache
@@ -202,7 +204,7 @@ def _card_keys() -> dict[str, str]:
         for word in _spellings(key):
             found.setdefault(word, []).append(at)
     found |= listed
-    for word in [each for each in found if re.fullmatch(r"[a-z]{0,2}[0-9]{2,4}", each)]:
+    for word in [each for each in found if re.fullmatch(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}", each)]:
         found.setdefault(f"{word}s", found[word])  # "two 3090s"
     return {word: " ".join(map(str, rows)) for word, rows in found.items()}
 

@@ -33,7 +33,7 @@ const spotsIn = (table, tokens) => {
     if (token.kind === "card") {
       const count = since.findLast(({ kind }) => kind === "count")?.value ?? 0;
       if (`${last?.meant}` === `${token.meant}` && !has(LEFT)) {
-        const several = has(/^[+]/) && !has(/^[(]/);
+        const several = has(/^[+]/) && !has(/^[(]/) && !last.shares;
         last.count = several ? last.count + (count || 1) : Math.max(last.count, count);
       } else if (last && has(/^[/]/)) {
         Object.assign(last, { text: `${last.text} / ${token.text}`, rows: [] }); // a choice
