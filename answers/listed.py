@@ -17,7 +17,7 @@ from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
-from answers.names import ModelRef, card_label, read_model
+from answers.names import ModelRef, card_label, read_machine, read_model
 from answers.placement import SHARING
 from answers.presets import presets
 from answers.rates import Rate, with_rates
@@ -59,6 +59,12 @@ class ListedMachine(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
     gb_per_s: float | None = None
     shares: bool = False  # card and processor share one memory
+
+    @property
+    def cards(self) -> str:
+        """The cards that the name means, as `2 rtx 3090 + 1 rtx 4090`."""
+        named = read_machine(self.name).cards if self.kind == "gpu" else ()
+        return " + ".join(f"{card.count} {card.key}" for card in named)
 
 
 def question_by_name(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -35,6 +35,7 @@ _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 
 
 Step = tuple[re.Pattern[str], str]
+QuantisationName = tuple[str, re.Pattern[str], "Quantisation | None"]
 
 
 class Quantisation(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,14 +46,6 @@ class Quantisation(msgspec.Struct, frozen=True, kw_only=True):
     embedding: float
     output: float
     error: float = WEIGHTS_ERROR
-
-
-class QuantisationName(NamedTuple):
-    """A pattern, and the label that it stands for, as in files; `None` are bits in the text."""
-
-    label: str
-    pattern: re.Pattern[str]
-    bits: Quantisation | None
 
 
 def quantisation_of(name: str) -> Quantisation | None:
@@ -70,19 +63,18 @@ def find_quantisation(text: str) -> tuple[Quantisation, str, str] | None:
     text = CACHE.sub(lambda cache: " " * len(cache[0]), text)
     for label, pattern, bits in quantisation_names():
         if found := pattern.search(text):
-            part = found[0]
-            if bits is None:
-                return (_of_bits(found[1]), found[1] + label, part) if label else None
-            return bits, label, part
+            if bits is not None:
+                return bits, label, found[0]
+            if not label:
+                return None
+            # A whole number of bits does not include the scales.
+            body = float(found[1]) + (0 if "." in found[1] else _SCALES)
+            name = found[1] + label
+            stated = Quantisation(
+                name=name, body=body, embedding=body, output=body, error=_BITS_ERROR
+            )
+            return stated, name, found[0]
     return None
-
-
-def _of_bits(bits: str) -> Quantisation:
-    """A quantisation stated only in bits; a whole number of bits does not include the scales."""
-    body = float(bits) if "." in bits else float(bits) + _SCALES
-    return Quantisation(
-        name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
-    )
 
 
 def _separated(pattern: str) -> re.Pattern[str]:
@@ -96,19 +88,22 @@ CACHE = _separated(_SPELLINGS["patterns"]["cache"])
 
 @cache
 def quantisation_names() -> tuple[QuantisationName, ...]:
-    """The rows in the order of search: longer names, those with a `match`; bits before floats."""
+    """Labels as in files, patterns, and bits (`None` if the text has them), in order of search.
+
+    Longer names come first, then those with a `match`; bits come before floats.
+    """
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
-    found = [QuantisationName("", _separated("NOT_STATED"), None)]
+    found: list[QuantisationName] = [("", _separated("NOT_STATED"), None)]
     for row in rows:
         if row["name"] == "F32":
-            found.append(QuantisationName("-bit", _separated(_BITS), None))
+            found.append(("-bit", _separated(_BITS), None))
         words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
         label, bits = row["name"], Quantisation(**row)
         for dynamic in ("UD_", "") if label[0] in "IQ" else ("",):
             pattern = _separated(rf"(?<![A-Z0-9]){dynamic}(?:{words})(?![A-Z0-9])")
             spelled = re.sub("^UD_", "UD-", dynamic + label)
-            found.append(QuantisationName(spelled, pattern, bits))
+            found.append((spelled, pattern, bits))
     return tuple(found)
 
 

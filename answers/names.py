@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import msgspec
+from msgspec.structs import replace
 
 from answers.model_names import find_quantisation
 from answers.name_scan import FOUND, TABLE, Token, scan
@@ -117,7 +118,7 @@ def read_machine(text: str) -> NamedMachine:
         return NamedMachine(unknown=(text,) if text.strip() else ())
     alone = machine.cards and all(card.key is None for card in machine.cards)
     if alone and not machine.unknown and FOUND["strange"].search(strange):
-        return msgspec.structs.replace(machine, unknown=(strange,))
+        return replace(machine, unknown=(strange,))
     return machine
 
 
@@ -140,12 +141,14 @@ def read_model(text: str) -> ModelRef:
 @cache
 def read(text: str) -> Named:
     """The parts of a question in one text."""
-    found = scan(text)
+    found, model = scan(text), read_model(text)
+    owned = model.repository if scan(model.repository or "").named else None
+    written = ":".join(filter(None, (owned or model.slug, model.quantisation)))
     first = {token.kind: token for token in reversed(found.tokens)}
     engine, task, context = (first.get(kind) for kind in ("engine", "task", "context"))
     return Named(
         machine=_machine(found.tokens),
-        model=read_model(text) if found.named else None,
+        model=replace(model, repository=owned, written=written) if found.named else None,
         engine=engine.meant[0] if engine else None,
         context_tokens=int(context.value) if context else None,
         task=task.meant[0] if task else None,
@@ -153,18 +156,10 @@ def read(text: str) -> Named:
     )
 
 
-def cards_named(text: str) -> tuple[str, int] | None:
-    """The only card named in a text, and how many of it; `None` for no card or different cards."""
-    cards = read_machine(text).cards
-    keys = {card.key for card in cards}
-    key = keys.pop() if len(keys) == 1 else None
-    return None if key is None else (key, sum(card.count for card in cards))
-
-
 def card_key(label: str) -> str | None:
     """The name in `devices.json` of the only card in a label; `None` for no card or several."""
-    found = cards_named(label)
-    return found[0] if found else None
+    keys = {card.key for card in read_machine(label).cards}
+    return keys.pop() if len(keys) == 1 else None
 
 
 @cache
@@ -188,14 +183,12 @@ def card_label(key: str) -> str:
 @cache
 def size_in(name: str) -> float | None:
     """The first size in a name, in GiB."""
-    return next((each.value for each in scan(name).tokens if each.kind in ("size", "main")), None)
+    return next((each.value for each in scan(name).tokens if each.kind in _SIZES), None)
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
     """The names in the table that are most similar to a text, at most three."""
-    plain = normalised(
-        " ".join(x.text for x in scan(text).tokens if x.kind not in ("size", "main"))
-    )
+    plain = normalised(" ".join(x.text for x in scan(text).tokens if x.kind not in _SIZES))
     begun = [name for name in devices().names if name.startswith(plain)]
     near = difflib.get_close_matches(plain, devices().names, n=_NEAREST, cutoff=0.4)
     return tuple(begun or near)[:_NEAREST]

@@ -22,9 +22,9 @@ const answer = (asked) =>
 """
 MEANS = """
 import { machineFor, modelFor } from "./listed.js";
-import { readMachine, readModel } from "./names.js";
+import { read, readModel } from "./names.js";
 const answer = ({ data, machines, models }) => ({
-  machines: machines.map((text) => machineFor(data, readMachine(data.names, text), text)),
+  machines: machines.map((text) => machineFor(data, read(data.names, text).machine, text)),
   models: models.map((text) => modelFor(data, readModel(data.names, text))),
 });
 """
@@ -38,7 +38,9 @@ def data() -> dict[str, Any]:
     machines = listed_machines(known)
     return {
         "names": msgspec.to_builtins(names_table()),
-        "machines": [{"label": x.name, "memory": x.gib, "kind": x.kind} for x in machines],
+        "machines": [
+            {"label": x.name, "memory": x.gib, "kind": x.kind, "cards": x.cards} for x in machines
+        ],
         "processors": PROCESSORS,
         "models": [
             {

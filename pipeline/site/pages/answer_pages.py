@@ -202,7 +202,8 @@ def _listed(
         if len(each.computer.devices) == 1
     }
     for number, x in enumerate(asked):
-        yield x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number), devices.get(number)
+        own = x.name, x.gib, x.kind, x.gb_per_s, x.shares, x.cards
+        yield *own, free.get(number), devices.get(number)
 
 
 def _file(

@@ -106,23 +106,15 @@ export const readModel = (table, text) => {
 };
 export const read = (table, text) => {
   const { tokens, named } = scan(table, text);
+  const model = readModel(table, text);
+  const repository = scan(table, model.repository ?? "").named ? model.repository : null;
+  const written = [repository ?? model.slug, model.quantisation].filter(Boolean).join(":");
   return {
     machine: machineOf(table, tokens),
-    model: named ? readModel(table, text) : null,
+    model: named ? { ...model, repository, written } : null,
     engine: first(tokens, "engine")?.meant[0] ?? null,
     context_tokens: first(tokens, "context")?.value ?? null,
     task: first(tokens, "task")?.meant[0] ?? null,
     unknown: tokens.filter(({ kind }) => /^(?:word|variant)$/.test(kind)).map((x) => x.text),
   };
-};
-export const readMachine = (table, text) => {
-  const { machine, unknown } = read(table, text);
-  const { cards, ram_gib, processor } = machine;
-  const strange = unknown.join(" ");
-  if (!cards.length && !ram_gib && !processor && !machine.unknown.length)
-    return { ...machine, unknown: text.trim() ? [text] : [] };
-  const alone = cards.length && cards.every(({ key }) => key === null) && !machine.unknown.length;
-  return alone && pattern(table.patterns.strange).test(strange)
-    ? { ...machine, unknown: [strange] }
-    : machine;
 };
