@@ -7,7 +7,7 @@ A card is refused if a word beside its name makes it another card (`4090 ti`).
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import msgspec
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from answers.model_names import find_quantisation
 from answers.name_scan import FOUND, TABLE, Token, scan
-from answers.names_table import PRINTED, ListedCard, squeezed
+from answers.names_table import PRINTED, ListedCard
 from estimates.roofline import devices, normalised
 
 _NEAREST = 3
@@ -215,13 +215,20 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
         cards = [NamedCard(key=None, count=count, gib=max(alone))]
     if not cards and not unknown:
         ram = ram or max(alone, default=None)
-        name = squeezed(processor or "")
-        at = next((at for word, at in TABLE.built_in if word in name), None)
-        cards = [] if at is None else [NamedCard(key=TABLE.cards[at].key, gib=ram)]
+        cards = [NamedCard(key=key, gib=ram) for key in _built_in((processor or "").split())]
     if processor is None and FOUND["processor_word"].search(plain):
         processor = "cpu"
     shared = cards and all(card.key in devices().sharing for card in cards)
     return NamedMachine(tuple(cards), None if shared else ram, processor, tuple(unknown))
+
+
+def _built_in(processor: list[str]) -> Iterator[str]:
+    """Yield the graphics unit of a processor: the longest end of its name that means one."""
+    for at in range(len(processor)):
+        kind, *meant = TABLE.keys.get("".join(processor[at:]), "").split(" ")
+        if kind == "card" and TABLE.cards[int(meant[0])].shares:
+            yield TABLE.cards[int(meant[0])].key
+            return
 
 
 def _spots(tokens: Sequence[Token]) -> list[_Spot]:

@@ -55,9 +55,8 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     `keys` gives a kind and its meaning for each squeezed spelling: `card 12 13` (rows of `cards`),
     `count 2`, `laptop`, `engine vllm`, `task code`, `maker n`, `variant na` (a word that makes a
     card of these makers another one), `noise`. `steps` are replacements in a text, in order, and
-    `classes` the kinds of words in a model's name. `built_in` has parts of processors' names with
-    the row of their graphics unit. `models` gives the slug of a known model for the parts of its
-    name in the order of the alphabet.
+    `classes` the kinds of words in a model's name. `models` gives the slug of a known model for the
+    parts of its name in the order of the alphabet.
     """
 
     cards: tuple[ListedCard, ...]
@@ -66,7 +65,6 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     patterns: Mapping[str, str]
     units: Mapping[str, float]
     classes: tuple[tuple[str, str], ...]
-    built_in: tuple[tuple[str, int], ...]
     models: Mapping[str, str]
     quantisations: tuple[tuple[str, str], ...]
 
@@ -90,7 +88,6 @@ def names_table() -> NamesTable:
         patterns={name: _filled(pattern) for name, pattern in patterns.items()},
         units=_SOURCE["units"],
         classes=tuple((name, _filled(pattern)) for name, pattern in _SOURCE["classes"]),
-        built_in=tuple(_built_in()),
         models=_models(),
         quantisations=tuple((label, pattern.pattern) for label, pattern, _ in quantisation_names()),
     )
@@ -180,16 +177,6 @@ def _cards() -> Iterator[ListedCard]:
         )
 
 
-def _built_in() -> Iterator[tuple[str, int]]:
-    """Words of processors with the graphics unit that each has, longest first."""
-    cards, shared = devices().names, devices().sharing
-    keys = [(word, int(meant.split()[0])) for word, meant in _card_keys().items()]
-    return iter(
-        sorted((x for x in keys if cards[x[1]] in shared), key=lambda x: (-len(x[0]), x[1]))
-    )
-
-
-@cache
 def _card_keys() -> dict[str, str]:
     """Squeezed spellings of all cards; of several cards, the indices in the order of the table.
 

@@ -5,7 +5,7 @@ export const pattern = (text, flags = "") => {
   if (!compiled.has(flags + text)) compiled.set(flags + text, new RegExp(text, flags));
   return compiled.get(flags + text);
 };
-const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
+export const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
 const replaced = (steps, text) =>
   steps.reduce((now, [from, to]) => now.replace(pattern(from, "g"), to), text);
 
@@ -36,27 +36,21 @@ const tokensIn = ({ patterns, units }, plain) =>
 // The longest known spelling at each word.
 const namedIn = ({ keys }, tokens) => {
   const found = [];
-  for (let at = 0, length; at < tokens.length; at += length) {
-    const part = (end) => tokens.slice(at, at + end).map(({ text }) => text);
-    const isName = (end) =>
-      tokens.slice(at, at + end).every(({ kind }) => /^(?:word|times)$/.test(kind)) &&
-      lookup(keys, part(end).join(""));
-    length = [8, 7, 6, 5, 4, 3, 2, 1].find(isName) ?? 0;
-    const [kind, ...meant] = length ? isName(length).split(" ") : [];
-    length ||= 1;
-    found.push(
-      kind ? { kind, text: part(length).join(" "), value: Number(meant[0]), meant } : tokens[at],
-    );
+  for (let at = 0, end; at < tokens.length; at = end) {
+    const words = tokens.slice(at, at + 8).map(({ kind, text }) => /word|times/.test(kind) && text);
+    while (words.length && (words.includes(false) || !lookup(keys, words.join("")))) words.pop();
+    const [kind, ...meant] = lookup(keys, words.join(""))?.split(" ") ?? [];
+    const name = { kind, text: words.join(" "), value: Number(meant[0]), meant };
+    found.push(kind ? name : tokens[at]);
+    end = at + Math.max(words.length, 1);
   }
   return found;
 };
 
-const partsOf = (slug) =>
-  slug
-    .replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-")
-    .split("-")
-    .sort()
-    .join(" ");
+const partsOf = (slug) => {
+  const parts = slug.replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-").split("-");
+  return parts.sort().join(" ");
+};
 const slugOf = ({ models, steps }, words) => {
   const slug = replaced(steps.slug, words.join("-"));
   const known = (each) => lookup(models, partsOf(each));
@@ -73,19 +67,16 @@ export const scan = (table, text) => {
   }
   const joints = tokens.map(({ joint }) => joint).join("");
   const found = joints.match(pattern(table.patterns.model));
-  const length = found ? found[0].length / 2 : tokens.length;
-  const start = found ? found.index / 2 : 0;
-  const own = found?.[0].replace(pattern(table.patterns.tail), "").length / 2;
-  const words = (from, to) =>
-    tokens
-      .slice(from, to)
-      .filter(({ name, text: word }) => !/[xnp]/.test(name) && /^[a-z0-9]/.test(word))
-      .map(({ text: word }) => word);
-  const model = { kind: "model", text: "" };
+  const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
+  const own = found ? found[0].replace(pattern(table.patterns.tail), "").length / 2 : length;
+  const words = (from, to) => {
+    const some = tokens.slice(from, to).filter(({ name }) => !/[xnp]/.test(name));
+    return some.map(({ text: word }) => word).filter((word) => /^[a-z0-9]/.test(word));
+  };
   return {
-    tokens: found ? tokens.toSpliced(start, length, model) : tokens,
+    tokens: found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens,
     named: found !== null,
-    slug: slugOf(table, words(start, start + (found ? own : length))),
-    spare: found ? words(start + own, start + length) : [],
+    slug: slugOf(table, words(start, start + own)),
+    spare: words(start + own, start + length),
   };
 };

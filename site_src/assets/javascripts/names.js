@@ -1,6 +1,6 @@
 // Read cards, machines, models and whole questions as people write them. The same algorithm as
 // `answers/names.py`, over the same table; the tests read one list of spellings with both.
-import { pattern, quantisationIn, scan } from "./model_names.js";
+import { lookup, pattern, quantisationIn, scan } from "./model_names.js";
 
 const SIZE = /^(?:size|main)$/;
 const LEFT = /^(?:word|variant|maker)$/; // what nothing explains
@@ -62,7 +62,7 @@ const cardOf = ({ rows, count, sizes, shares }, total) => {
   return { card: row || (gib && !shares) ? card : null, ram: ram?.value };
 };
 const machineOf = (table, tokens) => {
-  const { cards: listed, patterns, built_in } = table;
+  const { cards: listed, patterns } = table;
   const spots = spotsIn(table, tokens);
   const total = spots.reduce((sum, { rows: [row], count }) => sum + (row?.[2] ?? 0) * count, 0);
   const named = spots.map((spot) => cardOf(spot, total));
@@ -82,9 +82,11 @@ const machineOf = (table, tokens) => {
     cards = [{ key: null, count: first(tokens, "count")?.value ?? 1, gib: Math.max(...alone) }];
   if (!cards.length && !unknown.length) {
     ram ??= alone.length ? Math.max(...alone) : null;
-    const name = processor?.replace(/[^a-z0-9.]+/g, "") ?? "";
-    const [, at] = built_in.find(([word]) => name.includes(word)) ?? [];
-    if (at !== undefined) cards = [{ key: listed[at][0], count: 1, gib: ram }];
+    const words = processor?.split(" ") ?? [];
+    const ends = words.map((_, at) => lookup(table.keys, words.slice(at).join("")) ?? "");
+    const rows = ends.map((meant) => listed[/^card (\d+)/.exec(meant)?.[1]]);
+    const row = rows.find((each) => each?.[4]);
+    if (row) cards = [{ key: row[0], count: 1, gib: ram }];
   }
   const shares = ({ key }) => listed.find(([known]) => known === key)?.[4];
   const by_word = pattern(patterns.processor_word).test(plain) ? "cpu" : null;
