@@ -28,8 +28,6 @@ _SPELLINGS = document("spellings")
 # Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
 # a release.
 TAGS = "|".join((*_SPELLINGS["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d"))
-_VARIANTS = "|".join(_SPELLINGS["models"]["variants"].split())
-_KNOWN_TAG = re.compile(rf"[ae]?\d[\d.]*[bm]|\d+k|{TAGS}|{_VARIANTS}")
 _SAME_MODEL = re.compile(TAGS)
 _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 
@@ -155,12 +153,3 @@ def replaced(steps: Iterable[Step], text: str) -> str:
 
 # The number of a family; the first step of slugs is for typed names.
 _NUMBERED = compiled(_SPELLINGS["steps"]["slug"][1:])
-
-
-@cache
-def unknown_tag(name: str) -> str | None:
-    """The tag after a name's colon; `None` if it is a size, a tuning, a model or a quantisation."""
-    tag = name.rpartition(":")[2] if ":" in name else ""
-    words = re.findall(r"[a-z0-9.]+", tag.lower())
-    known = find_quantisation(tag) or all(map(_KNOWN_TAG.fullmatch, words))
-    return None if known else tag

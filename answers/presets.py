@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.errors import QuestionError
-from answers.model_names import model_key, unknown_tag
+from answers.model_names import model_key
 from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
 from schemas.vocabulary import METHODS
@@ -123,7 +123,7 @@ def preset_of(ref: ModelRef) -> Preset | None:
     if name.lower().endswith(ends) or ("/" in name and _OWNER.match(name) is None):
         return None
     named = _by_name().get(_joined(name))
-    if named is not None or unknown_tag(name):
+    if named is not None or _unknown_tag(ref):
         return named
     if ref.unknown and "/" in name and "gguf" not in name.lower():
         return None  # another repository's weights
@@ -148,13 +148,20 @@ def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
 
 def require_quantisation(name: str) -> None:
     """Raise `QuestionError` if a name's model is known but the tag after its colon is unknown."""
-    tag = unknown_tag(name)
+    tag = _unknown_tag(read_model(name))
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
         raise QuestionError(
             f"`{tag}` is not a known quantisation; name a known quantisation, such as "
             f"{model}:{DEFAULT_QUANTISATION}"
         )
+
+
+def _unknown_tag(ref: ModelRef) -> str | None:
+    """The tag after a name's colon if a part of it is not understood."""
+    _, colon, tag = ref.written.rpartition(":")
+    words = re.findall(r"[a-z0-9.]+", tag.lower())
+    return tag if colon and not set(words).isdisjoint(ref.unknown) else None
 
 
 def default_draft(name: str) -> Preset | None:

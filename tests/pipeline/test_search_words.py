@@ -13,7 +13,6 @@ from answers.listed import PROCESSORS, listed_machines, listed_models, model_lab
 from answers.names_table import names_table
 from tests import scripts
 
-PASTED = "RTX 3060 12 GB · Qwen3.8-27B IQ4_XS · MTP 2 · 1.47× chat, 1.93× code · draftmap 0.2.0"  # noqa: RUF001
 TERMS = 'import { terms } from "./terms.js";\nconst answer = (texts) => texts.map(terms);'
 FINDS = """
 import { has, spread, terms } from "./terms.js";
@@ -53,13 +52,6 @@ def data() -> dict[str, Any]:
             for key, name in listed_models(people)
         ],
     }
-
-
-def test_the_line_of_the_month_is_searched_for_as_its_machine_and_its_model(tmp_path: Path) -> None:
-    whole, plain = scripts.run(tmp_path, TERMS, [PASTED, "RTX 3060 12 GB Qwen3.8-27B IQ4_XS"])
-
-    assert whole == plain
-    assert {"memory": 12, "beside": True} in whole
 
 
 @pytest.mark.parametrize(
