@@ -16,7 +16,7 @@ from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
-from answers.names import ModelRef, card_label, read_model
+from answers.names import ModelRef, card_label, read_machine, read_model
 from answers.presets import presets
 from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
@@ -52,6 +52,12 @@ class ListedMachine(msgspec.Struct, frozen=True, kw_only=True):
             return None
         sizes = [card.gib for card in found.devices]
         return None if None in sizes else sum(filter(None, sizes)) * found.machines or None
+
+    @property
+    def cards(self) -> str:
+        """The cards that the name means, as `2 rtx 3090 + 1 rtx 4090`."""
+        named = read_machine(self.name).cards if self.kind == "gpu" else ()
+        return " + ".join(f"{card.count} {card.key}" for card in named)
 
 
 def question_by_name(

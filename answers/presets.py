@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from answers.model_names import model_key, unknown_tag
+from answers.model_names import model_key
 from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
 from schemas.method import DRAFT_MODEL
@@ -122,7 +122,7 @@ def preset_of(ref: ModelRef) -> Preset | None:
     if name.lower().endswith("gguf" if owned else ".gguf") or (owned and not _OWNER.match(name)):
         return None
     named = _by_name().get(_joined(name))
-    if named is not None or unknown_tag(name):
+    if named is not None or unknown_tag(ref):
         return named
     if ref.unknown and owned and not in_gguf:
         return None  # another repository's weights
@@ -144,6 +144,13 @@ def preset_called(name: str) -> Preset | None:
 def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
     """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
     return _of_model(model, quantisation, owned=False)
+
+
+def unknown_tag(ref: ModelRef) -> str | None:
+    """The tag after a name's colon if a part of it is not understood."""
+    _, colon, tag = ref.written.rpartition(":")
+    words = re.findall(r"[a-z0-9.]+", tag.lower())
+    return tag if colon and not set(words).isdisjoint(ref.unknown) else None
 
 
 def default_draft(name: str) -> Preset | None:

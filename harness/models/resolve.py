@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from answers.catalog import preset_facts
-from answers.model_names import unknown_tag
 from answers.names import ModelRef, read_model
 from answers.presets import (
     DEFAULT_DRAFT,
@@ -17,6 +16,7 @@ from answers.presets import (
     preset_named,
     preset_of,
     presets,
+    unknown_tag,
 )
 from answers.shapes import shapes
 from harness import files
@@ -77,7 +77,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 def refuse_unknown(value: str) -> BadInputError:
     """Return the error for an unknown model, or for a known model in an unknown quantisation."""
-    tag = unknown_tag(value)
+    tag = unknown_tag(read_model(value))
     model = value.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
         return BadInputError(

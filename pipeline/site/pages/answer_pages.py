@@ -201,6 +201,7 @@ def _listed(
             each.kind,
             sum(card.bandwidth_gb_per_s or 0 for card in cards) or None,
             computer is not None and computer.unified,
+            each.cards,
             int(cards[0].free_mib) if len(cards) == 1 else None,
             next((pair.device for pair in one_of_each if rig and rig.has(pair)), None),
         )

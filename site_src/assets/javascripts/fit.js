@@ -113,8 +113,8 @@ const machineOf = async ({ index, place }, text) => {
   const plain = machines.find(({ label, kind }) => kind === "memory" && label === `${text} card`);
   if (plain || !text) return { machine: plain };
   const asked = [load(place), import("./listed.js"), import("./names.js")];
-  const [data, { machineFor }, { readMachine }] = await Promise.all(asked);
-  return machineFor(data, readMachine(data.names, text), text);
+  const [data, { machineFor }, names] = await Promise.all(asked);
+  return machineFor(data, names.read(data.names, text).machine, text);
 };
 
 const answerTo = async (page, { card, model, quantisation, context, kv, draft }) => {
