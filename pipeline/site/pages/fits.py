@@ -195,13 +195,12 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
     layers whose experts are there.
     """
     found = []
-    for name in (shape.name for shape in shapes()):
+    for shape in shapes():
         row = []
         for gib in SHOWN_MEMORIES:
-            case = load(name, card_gib=gib)
+            case = load(shape.name, card_gib=gib)
             best = placement.fit(case)
-            experts = best.placement.cpu_experts
-            layers = best.placement.layers if not (case.target.mixture and experts) else -experts
+            layers = -best.placement.cpu_experts or best.placement.layers
             row.append((layers, case.target.placed_layers, best.extent))
-        found.append((name, model_label(name), tuple(row)))
+        found.append((shape.name, model_label(shape.name), tuple(row)))
     return tuple(found)
