@@ -185,7 +185,7 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 def figures_of(question: Question) -> tuple[PairFigure, ...]:
     """The map's figures for this model and its variants on this machine, for each method."""
     here = pairs_here(question.pairs, rig_of(question.computer))
-    return of_task(here, question.task, question.name)
+    return of_task(here, question.task, question.name) if here else ()
 
 
 def _longest_context(placed: Placements, choice: PlanOption) -> int | None:

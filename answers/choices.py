@@ -199,7 +199,10 @@ class Placements:
     def _at_depths(self, way: Way, depths: tuple[int, ...]) -> Mapping[int, Projection]:
         loads = way.loads(self._load, depths)
         load = loads[max(depths)]
-        deepest = project(load, self._fixed) if self._fixed else fit(load)
+        if self._fixed:
+            deepest = project(load, self._fixed)
+        else:
+            deepest = self.alone if load is self._load else fit(load)
         placement = deepest.placement
         whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
         found = {}
