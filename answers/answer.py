@@ -5,6 +5,8 @@ unless a part of the model is off the card or the question fixes the placement; 
 quoted as the map prints it.
 """
 
+from functools import cached_property
+
 import msgspec
 from msgspec.structs import replace
 
@@ -66,7 +68,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return self.computer.load(self.target.facts, self.setting)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """An answer: the verdict, the recommended option, and all options that were considered.
 
     `alone` runs the target without speculation in the same memory. `asked` is the recommended
@@ -93,7 +95,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     def speedup(self) -> SpeedEstimate | None:
         return self.asked.gain
 
-    @property
+    @cached_property
     def best(self) -> PlanOption:
         """The option that the printed commands load: `asked` if it fits and the verdict favours it.
 

@@ -10,6 +10,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
@@ -41,7 +42,15 @@ class ServeLine:
     @property
     def text(self) -> str:
         """The command as a line for a shell, with quotes where needed."""
-        return shlex.join(self.words)
+        return joined(self.words)
+
+
+def joined(words: Iterable[str]) -> str:
+    """The line for a shell that has these words, as `shlex.join` writes it."""
+    return " ".join(map(_quoted, words))
+
+
+_quoted = lru_cache(maxsize=4096)(shlex.quote)
 
 
 def serve_nearest(

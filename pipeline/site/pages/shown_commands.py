@@ -1,7 +1,6 @@
 """Write the command lines that measure or use a setting, safe to paste into a shell."""
 
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +69,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
 
 def line_of(words: Sequence[str]) -> str:
     """The shell line that runs the harness with these arguments."""
-    return f"{PROGRAM} {shlex.join(words)}"
+    return f"{PROGRAM} {engine_commands.joined(words)}"
 
 
 def fill(campaign: Row) -> str:
