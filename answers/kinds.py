@@ -50,17 +50,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def kind(self) -> str:
         """The kind of target and how the method drafts, such as `dense, mtp`."""
-        return _kind(self.method, mixture=self.mixture)
+        return f"{'mixture' if self.mixture else 'dense'}, {drafting_class(self.method)}"
 
     @property
     def kind_here(self) -> str:
         """The kind, with the kind of machine: `dense, mtp, nvidia old` or `…, partly on a card`."""
         return f"{self.kind}, {'partly on a card' if self.partly else machine_kind(self.rig)}"
-
-
-@cache
-def _kind(method: str, *, mixture: bool) -> str:
-    return f"{'mixture' if mixture else 'dense'}, {drafting_class(method)}"
 
 
 def drafting_class(method: str) -> str:
