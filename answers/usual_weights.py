@@ -57,10 +57,8 @@ def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | 
     def fits(name: str) -> bool:
         preset = preset_for(load.target.name, name)
         model = model_of(preset) if preset else None
-        if model is None:
-            return False
-        found = placed_whole(replace(load, target=model.facts))
-        return found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING)
+        found = model and placed_whole(replace(load, target=model.facts))
+        return found is not None and (found.sure if certain else found.chance >= _WORTH_TRYING)
 
     largest = bisect_left(names, x=True, key=fits)  # every smaller one fits, too
     return names[largest] if largest < len(names) else None
