@@ -20,6 +20,7 @@ from schemas.vocabulary import METHODS
 VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
 # Sizes for which `None` means no limit. Older builds have a default limit, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")
+_quoted = lru_cache(maxsize=4096)(shlex.quote)
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
     "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875). "
@@ -42,15 +43,7 @@ class ServeLine:
     @property
     def text(self) -> str:
         """The command as a line for a shell, with quotes where needed."""
-        return joined(self.words)
-
-
-def joined(words: Iterable[str]) -> str:
-    """The line for a shell that has these words, as `shlex.join` writes it."""
-    return " ".join(map(_quoted, words))
-
-
-_quoted = lru_cache(maxsize=4096)(shlex.quote)
+        return " ".join(map(_quoted, self.words))
 
 
 def serve_nearest(

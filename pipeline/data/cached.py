@@ -15,7 +15,7 @@ from estimates.summary import summarize
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.plausibility.corpus import CorpusEntry
-from pipeline.collection.validation import Accepted, AcceptedText, Found, checked, read_bytes
+from pipeline.collection.validation import Accepted, Found, checked, read_bytes
 from schemas.codec import UNREADABLE
 from schemas.finding import Finding
 
@@ -53,17 +53,6 @@ def summary_of(cache: Cache, source: Source, entry: CorpusEntry) -> bytes:
         return computed.summary
 
     return cache.get_or_make(_summary_key(entry), make)
-
-
-def checked_text(cache: Cache, source: Source) -> AcceptedText | Found:
-    """A file that is no submission, or all its faults; one accepted before is not checked again."""
-    key = ["accepted", key_of(source)]
-    if cache.get(key) is not None:
-        return AcceptedText(source=source, text=source.path.read_text("utf-8"))
-    found = checked(source)
-    if isinstance(found, AcceptedText):
-        cache.put(key, b"")
-    return found
 
 
 def key_of(source: Source) -> str:

@@ -21,7 +21,7 @@ from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.aggregate import aggregate
-from pipeline.data.cached import checked_text, entries_of, summary_of
+from pipeline.data.cached import entries_of, key_of, summary_of
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.errors import RejectedError
 from schemas.submission import Arm
@@ -66,7 +66,7 @@ def _read(
     known = entries_of(cache, submissions, jobs=jobs)
 
     def result(source: Source) -> validation.Checked:
-        each = known[source] if source in known else checked_text(cache, source)
+        each = known[source] if source in known else _checked_text(cache, source)
         if isinstance(each, CorpusEntry):
             digest = each.digest or ""
             return validation.Accepted(source=source, submission=each.submission, digest=digest)
@@ -74,6 +74,17 @@ def _read(
 
     entries = {source: each for source, each in known.items() if isinstance(each, CorpusEntry)}
     return entries, _compatible(validation.combined((each, result(each)) for each in sources))
+
+
+def _checked_text(cache: Cache, source: Source) -> validation.Checked:
+    """A file that is no submission, or all its faults; one accepted before is not checked again."""
+    key = ["accepted", key_of(source)]
+    if cache.get(key) is not None:
+        return validation.AcceptedText(source=source, text=source.path.read_text("utf-8"))
+    found = validation.checked(source)
+    if isinstance(found, validation.AcceptedText):
+        cache.put(key, b"")
+    return found
 
 
 def _with_flags(

@@ -1,6 +1,7 @@
 """Write the command lines that measure or use a setting, safe to paste into a shell."""
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -69,7 +70,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
 
 def line_of(words: Sequence[str]) -> str:
     """The shell line that runs the harness with these arguments."""
-    return f"{PROGRAM} {engine_commands.joined(words)}"
+    return f"{PROGRAM} {shlex.join(words)}"
 
 
 def fill(campaign: Row) -> str:
