@@ -10,7 +10,6 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
@@ -20,7 +19,6 @@ from schemas.vocabulary import METHODS
 VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
 # Sizes for which `None` means no limit. Older builds have a default limit, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")
-_quoted = lru_cache(maxsize=4096)(shlex.quote)
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
     "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875). "
@@ -43,7 +41,7 @@ class ServeLine:
     @property
     def text(self) -> str:
         """The command as a line for a shell, with quotes where needed."""
-        return " ".join(map(_quoted, self.words))
+        return shlex.join(self.words)
 
 
 def serve_nearest(

@@ -8,7 +8,7 @@ person's figure. Note 0054 has the other designs that were compared.
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import resources
 
 import msgspec
@@ -152,8 +152,10 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         far: list[tuple[float, float]] = []
         for pair in self.figures:
             if drafting_class(pair.method) == drafting_class(case.method):
+                rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
+                there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
+                above = math.log(pair.speedup) - typical().log_speedup(there)
                 here = pair.method == case.method and pair in self.of_place
-                above = _above_usual(pair, mixture=case.mixture)
                 (near if here else far).append((_people(pair), above))
         return pull(near, far)
 
@@ -175,14 +177,6 @@ def typical() -> Typical:
     """The medians that ship with the program."""
     data = resources.files("answers").joinpath("fitted.json").read_bytes()
     return msgspec.json.decode(data, type=Typical)
-
-
-@lru_cache(maxsize=4096)
-def _above_usual(pair: PairFigure, *, mixture: bool) -> float:
-    """The logarithm of a figure above what is usual for its kind of method and card."""
-    rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
-    case = Case(rig=rig, mixture=mixture, method=pair.method, partly=pair.offload)
-    return math.log(pair.speedup) - typical().log_speedup(case)
 
 
 def _people(pair: PairFigure) -> int:
