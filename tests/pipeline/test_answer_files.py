@@ -158,8 +158,12 @@ def test_other_sizes_of_main_memory_are_answered_as_in_the_terminal(written: Wri
 
 
 def terminal_row(found: Answer) -> Row:
-    """The columns that have to agree: verdict, figures and command."""
-    judged, command = found.judged, found.command
+    """The columns that have to agree: verdict, figures and command.
+
+    For what does not fit and has no figures of people, files state nothing about drafts.
+    """
+    judged = found.judged if found.alone.fits or found.figures else None
+    command = found.command
     gain = judged.gain if judged else None
     drafts = judged.speculation if judged else None
     return {
