@@ -7,9 +7,11 @@ maintainer has checked moves nothing, and the reply shows what it will move once
 
 import json
 from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, Self, TypeAlias
@@ -31,6 +33,7 @@ from pipeline.site.pages.answer_pages import answer_files, common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
+from pipeline.site.rows import grouped
 from schemas.finding import ROOT, Finding, bounded
 
 MOST_MOVES = 20
@@ -49,6 +52,13 @@ _FIGURES = """
       if(contains(scope, 'backend'), backend, ''), if(contains(scope, 'method'), method, ''),
       device_label || ' + ' || target_label || ', ' || method_label as label, pair.*
     from pair
+"""
+# What unknown accounts alone measured is shown, but heads nothing.
+_MEASURED = """
+    select device, target, columns(* exclude (device, target)) from cell
+    union all by name
+    select device, target, place, scope, candidate, speedup, verdict from best where backing = 0
+    order by all
 """
 _KEY = 9  # the first columns, which identify a figure; then its label
 _OWN = """
@@ -82,7 +92,7 @@ class State:
     pairs: tuple[PairFigure, ...]
     rates: tuple[Rate, ...]
     predictions: Mapping[tuple[str, str], float]
-    measured: Row
+    measured: Mapping[Row, tuple[Row, ...]]
     lists: Row
 
     @classmethod
@@ -103,10 +113,10 @@ class State:
                 for each in answers
                 if each.found.judged is not None and each.found.judged.gain is not None
             },
-            measured=(
-                feeds.badge(connection).data,
-                *(connection.table(name).fetchall() for name in ("cell", "best")),
-            ),
+            measured={
+                ("badge",): ((feeds.badge(connection).data,),),
+                **grouped(connection.sql(_MEASURED).fetchall(), itemgetter(0, 1)),
+            },
             lists=tuple(
                 connection.table(name).fetchall() for name in ("source", "speedup", "wanted")
             ),
@@ -149,6 +159,20 @@ def with_difference(clone: Path, answer: Reply) -> Reply:
     return replace(answer, decision="rejected", findings=bounded(wrong), finding_count=len(wrong))
 
 
+@contextmanager
+def with_files(folder: Path, files: Files) -> Iterator[None]:
+    """Add files to a folder for a while."""
+    for path, data in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    try:
+        yield
+    finally:
+        for path in files:
+            (folder / path).unlink()
+
+
 def differences(
     folder: Path, new: Files, before: State | None = None
 ) -> Iterator[Effect | Finding]:
@@ -160,13 +184,15 @@ def differences(
     before = before or State.of(open_database(folder / "results", cache=cache))
     unchecked = [path for path, data in new.items() if _is_unchecked(path, data)]
     names = [Path(path).stem for path in new]
+    checked = {path: _as_checked(path, data) for path, data in new.items()}
     try:
         if unchecked:
-            after = State.of(_with(folder, new, cache))
+            with with_files(folder, new):
+                after = State.of(open_database(folder / "results", cache=cache))
             if after != before:
                 yield _fault(unchecked[0], "an unchecked figure moves others")
-        checked = {path: _as_checked(path, data) for path, data in new.items()}
-        connection = _with(folder, checked, cache)
+        with with_files(folder, checked):
+            connection = open_database(folder / "results", cache=cache)
         after, own = State.of(connection), Own.of(connection, names)
         pages = {str(name) for pair in own.pairs for name in pair}
         for _ in place_pages(connection, Site(bundle="", cache=cache), names=pages):
@@ -178,7 +204,7 @@ def differences(
         yield Finding(file=min(new), path=ROOT, message=message[:1000], rule="does-not-build")
         return
     if all(path.startswith(f"{PUBLISHED}/") for path in new):
-        for words in _moved_others(before, after, own):
+        for words in moved_others(before, after, own):
             yield _fault(min(new), words)
     yield Effect(
         is_checked=not unchecked,
@@ -186,14 +212,6 @@ def differences(
         figures=tuple(_moves(before, after))[:MOST_MOVES] or None,
         predictions=answered or None,
     )
-
-
-def _with(folder: Path, new: Files, cache: Cache) -> duckdb.DuckDBPyConnection:
-    for path, data in new.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
-    return open_database(folder / "results", cache=cache)
 
 
 def _is_unchecked(path: str, data: bytes) -> bool:
@@ -206,7 +224,7 @@ def _as_checked(path: str, data: bytes) -> bytes:
     return json.dumps(json.loads(data) | {"checked_by": "nobody-yet"}).encode()
 
 
-def _moved_others(before: State, after: State, own: Own) -> Iterator[str]:
+def moved_others(before: State, after: State, own: Own) -> Iterator[str]:
     """Whatever checked figures move beyond their own devices and models."""
     for key in before.figures.keys() | after.figures.keys():
         one, other = before.figures.get(key), after.figures.get(key)
@@ -214,8 +232,9 @@ def _moved_others(before: State, after: State, own: Own) -> Iterator[str]:
             yield f"moves the figure of {one.label if one else key[0]}"
     for card in {each.device for each in {*before.rates} ^ {*after.rates}} - own.cards:
         yield f"moves the rate of {card}"
-    if before.measured != after.measured:
-        yield "moves a badge or a measured figure"
+    for pair in (before.measured.keys() | after.measured.keys()) - own.pairs:
+        if before.measured.get(pair) != after.measured.get(pair):
+            yield f"moves a badge or a measured figure ({' with '.join(map(str, pair))})"
     for (machine, model), old in before.predictions.items():
         new = after.predictions.get((machine, model), old)
         if model_key(model) not in own.models and abs(new / old - 1) > PREDICTION_SHARE:
