@@ -22,19 +22,22 @@ from answers.evidence import PairFigure
 from answers.machines import device_key
 from answers.model_names import model_key
 from answers.rates import Rate
+from estimates.model import Flag
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.errors import PipelineError
-from pipeline.intake import git
+from pipeline.intake import git, paths
 from pipeline.intake.paths import PUBLISHED
-from pipeline.intake.reply import Claim, Effect, Move, Reply
+from pipeline.intake.reply import Claim, Effect, Move, Reply, Result, described
 from pipeline.site.pages import evidence_file, feeds, learned_file
 from pipeline.site.pages.answer_pages import answer_files, common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import grouped
+from schemas import contract
 from schemas.finding import ROOT, Finding, bounded
+from schemas.submission import Submission
 
 MOST_MOVES = 20
 # Errors of a build that a file causes; others, such as a full disk, end the program.
@@ -151,9 +154,9 @@ def with_difference(clone: Path, answer: Reply) -> Reply:
         git.export(clone, answer.base, "results", Path(folder))
         found = list(differences(Path(folder), new))
     wrong = tuple(each for each in found if isinstance(each, Finding))
-    answer = replace(
-        answer, effect=next((each for each in found if isinstance(each, Effect)), None)
-    )
+    effect = next((each for each in found if isinstance(each, Effect)), None)
+    results = tuple(each for each in found if isinstance(each, Result))
+    answer = replace(answer, effect=effect, results=results or answer.results)
     if not wrong:
         return answer
     return replace(answer, decision="rejected", findings=bounded(wrong), finding_count=len(wrong))
@@ -175,8 +178,8 @@ def with_files(folder: Path, files: Files) -> Iterator[None]:
 
 def differences(
     folder: Path, new: Files, before: State | None = None
-) -> Iterator[Effect | Finding]:
-    """The effect of new files on the folder's `results`, or the faults.
+) -> Iterator[Effect | Result | Finding]:
+    """The effect of new files on the folder's `results`, and new results, or the faults.
 
     `before` is the state without the new files, if it is known.
     """
@@ -206,12 +209,23 @@ def differences(
     if all(path.startswith(f"{PUBLISHED}/") for path in new):
         for words in moved_others(before, after, own):
             yield _fault(min(new), words)
+    yield from _described(new, connection)
     yield Effect(
         is_checked=not unchecked,
         claims=tuple(Claim(*row) for row in claims[:MOST_MOVES]) or None,
         figures=tuple(_moves(before, after))[:MOST_MOVES] or None,
         predictions=answered or None,
     )
+
+
+def _described(new: Files, connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """The new results, with the flags of a build, which compares them with all others."""
+    read = ((path, contract.read(data)) for path, data in new.items() if paths.is_result(path))
+    there = {path: each for path, each in read if isinstance(each, Submission)}
+    listed = connection.execute("select submission, summary.flags from submission_document")
+    flags = dict(listed.fetchall())
+    raised = {path: tuple(Flag(**each) for each in flags[Path(path).stem]) for path in there}
+    yield from described([*there], there, raised)
 
 
 def _is_unchecked(path: str, data: bytes) -> bool:

@@ -15,7 +15,7 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, form, gate, host, neighbours, paths, reply, tick
+from pipeline.intake import comment, form, gate, host, paths, reply, tick
 from pipeline.intake.authorship import sending
 
 
@@ -47,7 +47,7 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         sent = replace(sent, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         # The summary shows the numbers of the written reply, which are rounded.
-        answer = reply.from_bytes(reply.to_bytes(neighbours.answer(repository, judgement)))
+        answer = reply.from_bytes(reply.to_bytes(reply.reply(judgement)))
     lines = [reply.to_bytes(answer).decode().rstrip()] if as_json else reply.lines(judgement)
     for line in (*lines, *(reply.annotations(judgement) if annotate else ())):
         typer.echo(line)

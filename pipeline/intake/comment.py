@@ -11,9 +11,8 @@ from pathlib import Path
 from estimates.model import Interval
 from estimates.reasons import answer_length
 from pipeline.intake import reply
-from pipeline.intake.expectation import ArmExpectation
-from pipeline.intake.reply import Effect, Position, Reply, Result, has_serious_flags
-from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
+from pipeline.intake.reply import Effect, Reply, Result, has_serious_flags
+from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding
 from schemas.finding import Finding, shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
@@ -57,7 +56,6 @@ def body(answer: Reply, *, of_form: bool = False) -> str:
     flagged = sum(1 for result in answer.results if has_serious_flags(result))
     title = _FLAGGED if flagged and answer.decision == "accepted" else _TITLES[answer.decision]
     parts = [f"## {title}", _opening(answer, flagged, _BY_FORM if of_form else _BY_BRANCH)]
-    parts += filter(None, [reply.late_note(answer)])
     parts += _findings("Problems", answer.findings, answer.finding_count)
     asked = answer.questions or ()
     parts += _findings("Questions for the maintainers", asked, len(asked))
@@ -178,12 +176,8 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
         return
     yield f"### {code(result.file.rpartition('/')[2])}"
     yield "\n".join(_facts(digest, author))
-    positions = {position.arm: position for position in result.positions or ()}
-    expected = {each.arm: each for each in result.expected or ()}
     for arm in digest.arms:
-        yield from _arm(arm, digest, positions.get(arm.arm))
-        if arm.arm in expected:
-            yield _expectation(expected[arm.arm], overall(arm))
+        yield from _arm(arm)
     if digest.flags:
         yield "A flag does not reject a result; the site shows flags next to the result's figures:"
         yield "\n".join(
@@ -216,7 +210,7 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
         )
 
 
-def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
+def _arm(arm: ArmResult) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
     depth = f", up to {say.count(arm.depth, 'token')} per draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
@@ -226,26 +220,12 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
             f"The arm failed: {code(arm.failure)}. A failure is also a result, so the site shows "
             "it."
         )
-    if position is not None:
-        yield _position(arm, own, position)
     if arm.results:
         yield "\n".join([_HEAD, *map(_row, arm.results)])
         yield from _reasons(arm.results)
     if arm.results and (known := arm.starts) is not None:
         said = say.start_spread(known.starts, known.spread, known.low, known.high)
         yield said.replace("[", r"\[")
-
-
-def _expectation(expected: ArmExpectation, measured: TaskResult | None) -> str:
-    """The sentence that compares the figure expected before this result with the measured one."""
-    known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
-    before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
-    now = (
-        f"; this result measured {_speedup(measured)}"
-        if measured and measured.speedup is not None
-        else ""
-    )
-    return f"Before this result: {known} {before} ({expected.verdict}){now}."
 
 
 def _row(row: TaskResult) -> str:
@@ -275,19 +255,6 @@ def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
             scopes.setdefault(pays, []).append(scope)
     if scopes:
         yield "\n".join(f"- {reason} ({say.listed(each)})" for reason, each in scopes.items())
-
-
-def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
-    near = {
-        "device": f"on the same device and backend ({code(own.device)}, {code(own.backend)})",
-        "size-class": f"with a target of the same size class ({code(own.size_class)})",
-    }[position.near]
-    whole = overall(arm)
-    figure = "" if whole is None else f" {_speedup(whole)} against a median of"
-    return (
-        f"Faster than {position.slower} of {say.count(position.results, 'result')} with this "
-        f"method {near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
-    )
 
 
 def _speedup(row: TaskResult) -> str:

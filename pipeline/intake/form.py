@@ -20,10 +20,9 @@ import typer
 from estimates.identity import canonical_name
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, figure_form, gate, git, host, neighbours, reply
+from pipeline.intake import comment, figure_form, gate, git, host, reply
 from pipeline.intake.authorship import Sending
 from pipeline.intake.paths import FOLDER, PUBLISHED
-from pipeline.intake.reference_validator import Judged, compared
 from schemas import contract
 from schemas.codec import FILE_NAME, UNREADABLE, canonical_bytes, encode, folder_of
 from schemas.finding import ROOT, Finding
@@ -89,7 +88,7 @@ def form_command(
         filled = read_event(event)
         sent = Sending(author=filled.user.login, now=datetime.now(UTC))
         judgement, data = propose(clone, base, filled, sent)
-        answer = neighbours.answer(clone, judgement)
+        answer = reply.reply(judgement)
     comment.write(answer, output, of_form=True)
     if answer.decision == "accepted":
         (output / RESULT).write_bytes(data)
@@ -137,9 +136,7 @@ def propose(
             data = posted(form.body or "")
             read = contract.read(data, file=UNNAMED, now=sent.now)
             if isinstance(read, tuple):
-                judged = Judged(file=UNNAMED, data=data, kind="submission", findings=read)
-                disagreements, late = compared([judged])
-                return _refused(base, form, (*read, *disagreements), late)
+                return _refused(base, form, read)
             data = canonical_bytes(encode(read))
             name = canonical_name(read, data)
             folder = f"{folder}/{folder_of(name, len(there))}".rstrip("/")
@@ -157,7 +154,7 @@ def _finding(message: str, rule: str) -> Finding:
 
 
 def _refused(
-    base: str, form: IssueForm, findings: tuple[Finding, ...], late: tuple[str, ...] = ()
+    base: str, form: IssueForm, findings: tuple[Finding, ...]
 ) -> tuple[gate.Judgement, bytes]:
     judgement = gate.Judgement(
         base=base,
@@ -166,7 +163,6 @@ def _refused(
         results=(UNNAMED,),
         findings=findings,
         author=form.user.login,
-        late=late,
     )
     return judgement, b""
 

@@ -10,9 +10,12 @@ from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.difference import differences
 from pipeline.intake.figure_form import published
+from pipeline.intake.paths import FOLDER
+from pipeline.intake.reply import Effect, Result
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from schemas.finding import Finding
+from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.tables import canonical_name
 from tests.pipeline.test_unchecked import FORM
 from tests.samples import sample, sample_bytes
@@ -42,7 +45,7 @@ def base(tmp_path: Path) -> Path:
 def test_the_reply_shows_what_an_unchecked_figure_will_move(base: Path) -> None:
     (made,) = differences(base, dict([figure(FORM | {"after": "63"}, reported_by="eve")]))
 
-    assert not isinstance(made, Finding)
+    assert isinstance(made, Effect)
     assert not made.is_checked
     assert made.claims is not None
     assert [(each.person, each.address, each.speedup) for each in made.claims] == [
@@ -85,11 +88,21 @@ def test_a_figure_may_leave_out_what_its_page_does_not_state(base: Path, left_ou
 def test_a_result_is_built_too(base: Path) -> None:
     own = sample(tasks=("code",), prompts_per_task=2, blocks=2)
 
-    (made,) = differences(base, {f"results/community/{canonical_name(own)}": sample_bytes(own)})
+    result, made = differences(base, {f"{FOLDER}/{canonical_name(own)}": sample_bytes(own)})
 
-    assert not isinstance(made, Finding)
+    assert isinstance(result, Result)
+    assert isinstance(made, Effect)
     assert made.is_checked
     assert made.claims is None
+
+
+def test_a_result_has_the_flags_of_the_build_which_compares_it_with_all_others(base: Path) -> None:
+    new = {f"{FOLDER}/{canonical_name(each)}": sample_bytes(each) for each in (VICTIM, copied())}
+
+    found = [each for each in differences(base, new) if isinstance(each, Result)]
+
+    flags = [{flag.name for flag in each.understood.flags} for each in found if each.understood]
+    assert ["copied-times" in each for each in flags] == [True, True]
 
 
 def test_what_the_build_cannot_take_is_refused_with_the_reason(base: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pipeline.collection.published import published_findings
-from pipeline.intake import comment, form, gate, neighbours
+from pipeline.intake import comment, form, gate, reply
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
 from pipeline.intake.paths import PUBLISHED
@@ -61,7 +61,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
     assert [row["figures"][0]["value"] for row in (base, figure)] == [10, 8.9]
     assert figure["contributor"] == "ada"
     assert figure["date"] == "2026-07"
-    said = comment.body(neighbours.answer(repository.path, judgement))
+    said = comment.body(reply.reply(judgement))
     assert "on the page of its card" in said
 
 

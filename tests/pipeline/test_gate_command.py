@@ -4,20 +4,17 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pipeline.intake import comment, gate, neighbours, reply
+from pipeline.intake import comment, gate, reply
 from pipeline.intake.git import GitError
 from schemas.codec import content_digest
 from schemas.finding import Finding
 from schemas.migrations import forms
-from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.pipeline.tables import entry_on
-from tests.samples import sample
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +25,7 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     repository.commit()
 
     judgement = repository.judge()
-    answer = neighbours.answer(repository.path, judgement)
+    answer = reply.reply(judgement)
     lines = [*reply.lines(judgement), *comment.body(answer).splitlines()]
 
     assert judgement.decision == "rejected"
@@ -203,25 +200,3 @@ def test_a_name_of_both_a_branch_and_a_tag_is_refused_as_a_revision(repository: 
 
     with pytest.raises(GitError, match="is both a branch and a tag"):
         repository.judge()
-
-
-def test_every_file_is_examined_for_flags_and_against_the_others_of_its_pull_request(
-    repository: Repository,
-) -> None:
-    honest = [
-        sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed, contributor="ada")
-        for seed in range(20, 20 + neighbours.MAX_UNDERSTOOD)
-    ]
-    # Named so that the two copies come last.
-    copies = [VICTIM, replace(copied(), contributor="ada")]
-    for each in (*honest, *copies):
-        repository.add(each)
-
-    judgement = repository.judge()
-    found = {each.file: each for each in neighbours.understood(repository.path, judgement)}
-
-    assert judgement.decision == "accepted"
-    for each in copies:
-        understood = found[f"{FOLDER}/{name_of(each)}"].understood
-        assert {"copied-times"} <= {flag.name for flag in understood.flags}
-    assert all(each.understood is not None for each in found.values())
