@@ -185,16 +185,19 @@ def differences(
     """
     cache = Cache(folder / "cache")
     before = before or State.of(open_database(folder / "results", cache=cache))
-    unchecked = [path for path, data in new.items() if _is_unchecked(path, data)]
     names = [Path(path).stem for path in new]
-    checked = {path: _as_checked(path, data) for path, data in new.items()}
+    published = {x: json.loads(data) for x, data in new.items() if x.startswith(f"{PUBLISHED}/")}
+    unchecked = {x: each for x, each in published.items() if "checked_by" not in each}
+    checked = {
+        x: json.dumps(e | {"checked_by": "nobody-yet"}).encode() for x, e in unchecked.items()
+    }
     try:
         if unchecked:
             with with_files(folder, new):
                 after = State.of(open_database(folder / "results", cache=cache))
             if after != before:
-                yield _fault(unchecked[0], "an unchecked figure moves others")
-        with with_files(folder, checked):
+                yield _fault(min(unchecked), "an unchecked figure moves others")
+        with with_files(folder, {**new, **checked}):
             connection = open_database(folder / "results", cache=cache)
         after, own = State.of(connection), Own.of(connection, names)
         pages = {str(name) for pair in own.pairs for name in pair}
@@ -206,7 +209,7 @@ def differences(
         message = f"the site cannot be built with this file ({type(error).__name__}: {error})"
         yield Finding(file=min(new), path=ROOT, message=message[:1000], rule="does-not-build")
         return
-    if all(path.startswith(f"{PUBLISHED}/") for path in new):
+    if published.keys() == new.keys():
         for words in moved_others(before, after, own):
             yield _fault(min(new), words)
     yield from _described(new, connection)
@@ -226,16 +229,6 @@ def _described(new: Files, connection: duckdb.DuckDBPyConnection) -> Iterator[Re
     flags = dict(listed.fetchall())
     raised = {path: tuple(Flag(**each) for each in flags[Path(path).stem]) for path in there}
     yield from described([*there], there, raised)
-
-
-def _is_unchecked(path: str, data: bytes) -> bool:
-    return path.startswith(f"{PUBLISHED}/") and "checked_by" not in json.loads(data)
-
-
-def _as_checked(path: str, data: bytes) -> bytes:
-    if not _is_unchecked(path, data):
-        return data
-    return json.dumps(json.loads(data) | {"checked_by": "nobody-yet"}).encode()
 
 
 def moved_others(before: State, after: State, own: Own) -> Iterator[str]:

@@ -15,33 +15,14 @@ from pipeline.intake.reply import Effect, Reply, Result, has_serious_flags
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding
 from schemas.finding import Finding, shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
+from schemas.vocabulary.documents import document
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # GitHub's limit is 65,536 characters
 SHORT_ID = 10
-_MERGING = (
-    "For maintainers: merge with *squash*. Other content of the branch's commits was not "
-    "checked, and without squash it would stay in the history forever."
-)
-_HEAD = (
-    "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "
-    "| whole request, prompt included | prompts |\n| --- | --- | --- | --- | --- | ---: |"
-)
-_BY_BRANCH = "Fix the problems below and push to the same branch; this comment will be updated."
-_BY_FORM = "Fix the problems below and edit the form; another reply will follow."
-UNCHECKED = (
-    "For maintainers: open the address, compare the figures, and tick the box in the description "
-    "of this pull request. Until then the figures are only listed as unchecked, and move nothing. "
-    "Once checked:"
-)
+_WORDS: dict[str, str] = document("comment", "pipeline.intake")
 _TICKS = re.compile(r"`+")
-_FLAGGED = "Well-formed, but with serious flags"
-_TITLES = {
-    "accepted": "Accepted: thank you!",
-    "rejected": "Not accepted yet",
-    "no-result": "No result in this pull request",
-}
 
 
 def write(answer: Reply, folder: Path, *, of_form: bool = False) -> None:
@@ -54,8 +35,9 @@ def write(answer: Reply, folder: Path, *, of_form: bool = False) -> None:
 def body(answer: Reply, *, of_form: bool = False) -> str:
     """The whole comment, cut to the length that GitHub accepts."""
     flagged = sum(1 for result in answer.results if has_serious_flags(result))
-    title = _FLAGGED if flagged and answer.decision == "accepted" else _TITLES[answer.decision]
-    parts = [f"## {title}", _opening(answer, flagged, _BY_FORM if of_form else _BY_BRANCH)]
+    title = "flagged" if flagged and answer.decision == "accepted" else answer.decision
+    repair = _WORDS["by-form" if of_form else "by-branch"]
+    parts = [f"## {_WORDS[title]}", _opening(answer, flagged, repair)]
     parts += _findings("Problems", answer.findings, answer.finding_count)
     asked = answer.questions or ()
     parts += _findings("Questions for the maintainers", asked, len(asked))
@@ -69,16 +51,17 @@ def body(answer: Reply, *, of_form: bool = False) -> str:
     if answer.effect is not None:
         parts += _effect(answer.effect)
     if answer.decision == "accepted":
-        parts += [_where(answer), _MERGING]
+        parts += [_where(answer), _WORDS["merging"]]
     if answer.decision == "accepted" and answer.is_new and answer.author is not None:
         entry = code(f"results/lifecycle/contributor--{answer.author.lower()}.json")
-        parts.append(
-            f"{code(answer.author)} is new here. Their results count as one vote and confirm "
-            f"nothing until a maintainer has checked the account and added {entry} with the "
-            "status `known`."
-        )
+        parts.append(_WORDS["new"].format(who=code(answer.author), entry=entry))
     parts.append(f"Checked: commit `{answer.head[:SHORT_ID]}`.")
     return _cut(parts)
+
+
+def not_checked(why: str) -> str:
+    """The comment on a pull request that was not checked, because of `own-checks` or `unfinished`."""
+    return f"## Not checked\n\n{_WORDS[why]}\n"
 
 
 def code(text: str) -> str:
@@ -96,21 +79,12 @@ def _opening(answer: Reply, flagged: int, repair: str) -> str:
     files = reply.files(answer)
     if answer.decision == "accepted" and flagged:
         doubtful = say.count(flagged, "file")
-        return (
-            f"Thank you. {files}: {reply.GOOD}. But {doubtful} with serious flags will get no "
-            "verdict and no vote. Read the flags below: most flags name a cause that a new "
-            "measurement avoids."
-        )
+        return f"Thank you. {files}: {reply.GOOD}. But {doubtful} {_WORDS['doubtful']}"
     if answer.decision == "accepted":
-        return (
-            f"{files}: {reply.GOOD}. The site shows each result after a maintainer has merged it. "
-            "Summary of the content:"
-        )
+        return f"{files}: {reply.GOOD}. {_WORDS['good']}"
     place = f" in {files}" if answer.result_count else ""
-    return (
-        f"{say.count(answer.finding_count, 'problem')}{place}. {repair} Questions are welcome "
-        "here. `python -m harness validate FILE` runs the same checks on your machine."
-    )
+    wrong = say.count(answer.finding_count, "problem")
+    return f"{wrong}{place}. {repair} {_WORDS['questions']}"
 
 
 def _where(answer: Reply) -> str:
@@ -135,7 +109,7 @@ def _effect(made: Effect) -> Iterator[str]:
             for each in made.claims
         )
     if not made.is_checked:
-        yield UNCHECKED
+        yield _WORDS["unchecked"]
     moves = [
         each
         for each in (*(made.figures or ()), *(made.predictions or ()))
@@ -221,7 +195,7 @@ def _arm(arm: ArmResult) -> Iterator[str]:
             "it."
         )
     if arm.results:
-        yield "\n".join([_HEAD, *map(_row, arm.results)])
+        yield "\n".join([_WORDS["head"].rstrip(), *map(_row, arm.results)])
         yield from _reasons(arm.results)
     if arm.results and (known := arm.starts) is not None:
         said = say.start_spread(known.starts, known.spread, known.low, known.high)

@@ -1,4 +1,4 @@
-"""Write the reply to a pull request as data: verdict.json, lines for the console, annotations.
+"""Write the reply to a pull request as data: verdict.json, and lines for the console.
 
 The gate runs without write access to the repository and writes verdict.json. The workflow that
 writes the comment reads this file and trusts no byte of it.
@@ -27,7 +27,6 @@ VERDICT = "verdict.json"  # the file's name
 MAX_FINDINGS = 200
 MAX_NAMED = 100
 MAX_UNDERSTOOD = 10
-MAX_ANNOTATIONS = 10
 _DECIMALS = 4
 NO_RESULT = "This pull request changes no results, so there is nothing to check."
 GOOD = "well-formed, consistent and new"
@@ -156,15 +155,6 @@ def from_file(path: Path) -> Reply:
 def lines(judgement: Judgement) -> Iterator[str]:
     """One line per finding: `file: $.path: message [rule]`."""
     return (finding.line() for finding in _printable(judgement.findings))
-
-
-def annotations(judgement: Judgement) -> Iterator[str]:
-    """GitHub Actions commands that annotate files with the first findings."""
-    escapes = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-    for finding in _printable(judgement.findings[:MAX_ANNOTATIONS]):
-        text = f"{finding.path}: {finding.message} [{finding.rule}]".translate(escapes)
-        file = finding.file.translate(escapes | str.maketrans({":": "%3A", ",": "%2C"}))
-        yield f"::error file={file},title=Draftmap::{text}"
 
 
 def files(answer: Reply) -> str:

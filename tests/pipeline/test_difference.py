@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
-from pipeline.difference import differences
+from pipeline.difference import Own, State, differences, moved_others, with_files
 from pipeline.intake.figure_form import published
 from pipeline.intake.paths import FOLDER
 from pipeline.intake.reply import Effect, Result
@@ -62,18 +62,30 @@ def test_the_reply_shows_what_an_unchecked_figure_will_move(base: Path) -> None:
     assert "RTX 3090 24 GB with qwen3.8-27b" in {each.what for each in made.predictions}
 
 
-def test_a_figure_that_moves_another_card_is_refused(base: Path) -> None:
-    # Without `reported_by` the rows decide the usual depth, which is 3 then, and bob's 48 / 30
-    # becomes 60 / 30. A form's figure has no such vote.
+def test_figures_at_another_depth_move_no_other_card(base: Path) -> None:
+    # Two people and ada would now make depth 3 the commonest one for this model, and turn bob's
+    # 48 / 30 into 60 / 30; the usual depth of a method is fixed.
     many = {}
     for who in ("cyd", "dan"):
         answers = FORM | {"who": who, "depth": "3", "after": str(40 + len(many))}
         many |= dict([figure(answers, checked_by="mae")])
 
-    found = [each for each in differences(base, many) if isinstance(each, Finding)]
+    found = [*differences(base, many)]
 
-    assert {each.rule for each in found} == {"moves-others"}
-    assert any("RTX 4090 24 GB + Qwen3.8-27B, MTP" in each.message for each in found)
+    assert [type(each) for each in found] == [Effect]
+
+
+def test_whatever_moves_beyond_the_own_pairs_is_named(base: Path) -> None:
+    before = State.of(open_database(base / "results"))
+    with with_files(base, dict([figure(FORM | {"after": "63"}, checked_by="mae")])):
+        after = State.of(open_database(base / "results"))
+    pair = frozenset({("rtx-3090-24-gb", "qwen3-8-27b")})
+    own = Own(pairs=pair, cards=frozenset({"rtx 3090"}), models=frozenset({"qwen3.8-27b"}))
+    nobody = Own(pairs=frozenset(), cards=frozenset(), models=frozenset())
+
+    assert [*moved_others(before, after, own)] == []
+    words = [*moved_others(before, after, nobody)]
+    assert "moves the figure of RTX 3090 24 GB + Qwen3.8-27B, MTP" in words
 
 
 @pytest.mark.parametrize("left_out", ["engine", "depth", "date", "task"])
@@ -114,7 +126,7 @@ def test_what_the_build_cannot_take_is_refused_with_the_reason(base: Path) -> No
 
     assert isinstance(found, Finding)
     assert found.rule == "does-not-build"
-    assert "decode_tps is 0" in found.message
+    assert "0 is too small" in found.message
 
 
 def test_an_unchecked_figure_is_a_line_on_existing_pages_and_makes_none(base: Path) -> None:

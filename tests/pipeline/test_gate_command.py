@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.intake import comment, gate, reply
+from pipeline.intake import comment, reply
 from pipeline.intake.git import GitError
 from schemas.codec import content_digest
-from schemas.finding import Finding
 from schemas.migrations import forms
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
 from tests.pipeline.tables import entry_on
@@ -33,33 +32,6 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     assert all(line.isprintable() for line in lines)
 
 
-def test_annotations_are_escaped_and_at_most_ten() -> None:
-    findings = tuple(
-        Finding(
-            file=f"{FOLDER}/a,b:{number:02}%.json",
-            path="$",
-            message="50% of\r\nit",
-            rule="path-name",
-        )
-        for number in range(12)
-    )
-    judgement = gate.Judgement(
-        base="0" * 40,
-        head="1" * 40,
-        decision="rejected",
-        results=tuple(each.file for each in findings),
-        findings=findings,
-    )
-
-    found = list(reply.annotations(judgement))
-
-    assert len(found) == 10
-    assert found[3] == (
-        '::error file="results/community/a%2Cb%3A03%25.json",title=Draftmap::'
-        "$: 50%25 of%0D%0Ait [path-name]"
-    )
-
-
 def run_command(
     repository: Repository, *options: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
@@ -79,15 +51,12 @@ def test_the_command_prints_findings_and_writes_the_verdict(repository: Reposito
     repository.commit()
     output = repository.path.parent / f"{repository.path.name}-gate"
 
-    done = run_command(repository, "--output", str(output), "--annotate")
+    done = run_command(repository, "--output", str(output))
 
     path = f"{FOLDER}/one--result--20261121-0011aabb.json"
     message = "$: a list (entries: 0) has the wrong type, expected object [schema-type]"
     assert done.returncode == 1
-    assert done.stdout.splitlines() == [
-        f"{path}: {message}",
-        f"::error file={path},title=Draftmap::{message}",
-    ]
+    assert done.stdout.splitlines() == [f"{path}: {message}"]
     verdict = json.loads((output / "verdict.json").read_bytes())
     assert verdict["decision"] == "rejected"
     assert verdict["head"] == repository.git("rev-parse", "pull-request")
@@ -99,13 +68,12 @@ def test_the_command_prints_findings_and_writes_the_verdict(repository: Reposito
 
 def test_the_command_accepts_with_exit_code_0(repository: Repository) -> None:
     repository.add(SMALL)
-    summary = repository.path.parent / f"{repository.path.name}.md"
+    output = repository.path.parent / f"{repository.path.name}-gate"
 
-    done = run_command(repository, "--json", "--step-summary", str(summary))
+    done = run_command(repository, "--output", str(output))
 
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["decision"] == "accepted"
-    assert summary.read_text(encoding="utf-8").startswith("## Accepted: thank you!\n")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (output / "summary.md").read_text("utf-8").startswith("## Accepted: thank you!\n")
 
 
 @pytest.mark.parametrize(
