@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 from schemas.codec import JOINERS, slug
 from schemas.finding import ROOT, Violation
-from schemas.letters import ODD_LETTER
 from schemas.submission import Submission
 from schemas.vocabulary.documents import document
 
@@ -32,6 +31,8 @@ _ADDRESS = re.compile(
     r"(?<![\w.])(?:(?<!\w )\d|\d{2,3})(?:\.\d{1,3}){3}(?!\.?\w)"
     r"|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
 )
+# Names of models and devices have these letters and signs; no other letter looks like them.
+_ODD_LETTER = re.compile(r"[^A-Za-z0-9 ._+()\[\]/:,@&#-]")
 _DIGESTS = ("sha256", "commit")
 _RANDOM_BITS = (
     3.2  # entropy of a character: a hexadecimal key has about 3.7, and words repeat letters
@@ -91,7 +92,7 @@ def personal(text: str, path: str = ROOT) -> str | None:
 def odd_names(submission: Submission) -> Iterator[tuple[str, str]]:
     """The names of models, devices and quantisations with other letters than A to Z."""
     for path, text in texts(submission):
-        if path.rpartition(".")[2] in _NAMES and ODD_LETTER.search(text):
+        if path.rpartition(".")[2] in _NAMES and _ODD_LETTER.search(text):
             yield path, text
 
 

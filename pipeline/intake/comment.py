@@ -60,7 +60,7 @@ def body(answer: Reply, *, of_form: bool = False) -> str:
 
 
 def not_checked(why: str) -> str:
-    """The comment on a pull request that was not checked, because of `own-checks` or `unfinished`."""
+    """The comment on a pull request without a check; `why` is `own-checks` or `unfinished`."""
     return f"## Not checked\n\n{_WORDS[why]}\n"
 
 
