@@ -1,17 +1,13 @@
 """Send random and hostile forms and extreme results, and see what they move.
 
 `python -m bench.forms` draws forms about cards and models of a small collection and about others,
-with extreme numbers, odd dates, private data and unusual letters, and results of an unknown account
-whose times, rates or sizes are off by factors of up to 10,000. What the checks accept goes through
-the build of the tables.
-
-All forms together, unchecked, must change nothing but their own rows: one build shows this, and a
-build that differs is halved until it names the form. Checked forms and results are built in groups
-in which no two have a card or a model in common; each may move the pairs, the cards' rates and the
-models' predictions of the group, and no other. A group with a fault is built again one by one.
-
-With `--whole N`, N drawn forms and the union of all accepted ones are also built as whole sites,
-whose links are checked. The exit code is 1 if any of that fails.
+with extreme numbers, odd dates, private data and unusual letters, and results of unknown accounts
+whose times, rates or sizes are off by factors of up to 10,000. All forms that the checks accept go
+into one build, unchecked, and must change nothing but their own rows. Checked forms and results are
+built in groups in which no two have a card or a model in common; a group may move its own pairs,
+cards' rates and models' predictions. What differs is halved until it names the file. With
+`--whole N`, N drawn forms and the union of all accepted ones are also built as whole sites, whose
+links are checked. The exit code is 1 if any of that fails.
 """
 
 import argparse
@@ -35,12 +31,11 @@ from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.validation import findings_of
 from pipeline.data.database import open_database
-from pipeline.difference import Own, State, differences, moved_others, with_files
+from pipeline.difference import Own, State, moved_others, with_files
 from pipeline.intake.figure_form import published
 from pipeline.intake.figures import keys
 from pipeline.intake.paths import FOLDER, PUBLISHED
 from schemas import contract
-from schemas.finding import Finding
 from schemas.posted import UnreadableTextError
 from schemas.submission import Submission
 from tests.pipeline.tables import decide_on
@@ -118,38 +113,33 @@ def extreme(rng: random.Random, number: int) -> Submission:
     return scaled(made, arms=factor(), plain=rng.choice((1.0, factor())))
 
 
-def forms(folder: Path, count: int, rng: random.Random) -> Iterator[Sent | None]:
-    """The accepted ones of this number of drawn forms; `None` for a form that is refused."""
+def forms(folder: Path, count: int, rng: random.Random) -> Iterator[Sent]:
+    """The accepted ones of this number of drawn forms."""
     seen: set[str] = set()
     for number in range(count):
         answers = drawn(rng, number)
         try:
             name, data = published(answers, DAY, reported_by="eve")
         except UnreadableTextError:
-            yield None
             continue
         place = folder / name
         place.write_bytes(data)
         faults = [*findings_of([Source(path=place, kind="published", place="corpus")])]
         place.unlink()
-        if faults or not seen.isdisjoint(own := {*keys(json.loads(data))}):
-            yield None
-            continue
-        seen |= own
-        card = device_key(answers["card"].removeprefix("2x "))
-        yield Sent(f"{PUBLISHED}/{name}", data, card, model_key(answers["model"]))
+        if not faults and seen.isdisjoint(own := {*keys(json.loads(data))}):
+            seen |= own
+            card = device_key(answers["card"].removeprefix("2x "))
+            yield Sent(f"{PUBLISHED}/{name}", data, card, model_key(answers["model"]))
 
 
-def results(count: int, rng: random.Random) -> Iterator[Sent | None]:
-    """The accepted ones of this number of extreme results; `None` for one that is refused."""
+def results(count: int, rng: random.Random) -> Iterator[Sent]:
+    """The accepted ones of this number of extreme results."""
     for number in range(count):
         made = extreme(rng, number)
         data = sample_bytes(made)
         if isinstance(contract.read(data), Submission):
             path = f"{FOLDER}/{canonical_name(made, data)}"
             yield Sent(path, data, made.machine.gpus[0].name, model_key(made.target.name))
-        else:
-            yield None
 
 
 def collection(folder: Path, rng: random.Random) -> None:
@@ -185,17 +175,16 @@ def groups(sent: Iterable[Sent]) -> list[list[Sent]]:
 
 
 def faults(
-    sent: Sequence[Sent], wrong: Callable[[Sequence[Sent]], list[str]], parts: int
+    sent: Sequence[Sent], wrong: Callable[[Sequence[Sent]], list[str]]
 ) -> Iterator[tuple[Sent, list[str]]]:
-    """The files with a fault: those of a group with a fault are tried in this many parts."""
-    if not (found := wrong(sent)):
-        return
-    if len(sent) == 1:
-        yield sent[0], found
-        return
-    size = -(-len(sent) // min(parts, len(sent)))
-    for start in range(0, len(sent), size):
-        yield from faults(sent[start : start + size], wrong, parts)
+    """The files with a fault; what is wrong with several files is looked for in each half."""
+    if sent and (found := wrong(sent)):
+        if len(sent) == 1:
+            yield sent[0], found
+        else:
+            middle = len(sent) // 2
+            yield from faults(sent[:middle], wrong)
+            yield from faults(sent[middle:], wrong)
 
 
 def judged(sent: Sequence[Sent], folder: Path, cache: Cache) -> Iterator[tuple[Sent, list[str]]]:
@@ -208,28 +197,21 @@ def judged(sent: Sequence[Sent], folder: Path, cache: Cache) -> Iterator[tuple[S
         return [] if after == before else ["an unchecked figure moves others"]
 
     def moved(some: Sequence[Sent]) -> list[str]:
-        new = {each.path: checked(each) for each in some}
-        found = differences(folder, new, before)
-        return [each.line() for each in found if isinstance(each, Finding)]
-
-    def influenced(some: Sequence[Sent]) -> list[str]:
-        with with_files(folder, {each.path: each.data for each in some}):
+        with with_files(folder, {each.path: checked(each) for each in some}):
             connection = open_database(folder / "results", cache=cache)
-            names = [Path(each.path).stem for each in some]
-            own, after = Own.of(connection, names), State.of(connection)
-        return [*moved_others(before, after, own)]
+        own = Own.of(connection, [Path(each.path).stem for each in some])
+        return [*moved_others(before, State.of(connection), own)]
 
-    forms = [each for each in sent if each.path.startswith(PUBLISHED)]
-    yield from faults(forms, changed, 2)
-    for group in groups(forms):
-        yield from faults(group, moved, len(group))
-    for group in groups(each for each in sent if not each.path.startswith(PUBLISHED)):
-        yield from faults(group, influenced, len(group))
+    yield from faults([each for each in sent if each.path.startswith(PUBLISHED)], changed)
+    for group in groups(sent):
+        yield from faults(group, moved)
 
 
-def checked(form: Sent) -> bytes:
-    """A form's file as if a maintainer had checked it."""
-    return json.dumps(json.loads(form.data) | {"checked_by": "mae"}).encode()
+def checked(sent: Sent) -> bytes:
+    """A file as if a maintainer had checked it, if it is a form's."""
+    if not sent.path.startswith(PUBLISHED):
+        return sent.data
+    return json.dumps(json.loads(sent.data) | {"checked_by": "mae"}).encode()
 
 
 def builds(some: Sequence[Sent], cache: Path) -> bool:
@@ -267,10 +249,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as name:
         folder = Path(name)
         collection(folder, rng)
-        drawn_forms = [*forms(folder, chosen.forms, rng)]
-        drawn_results = [*results(chosen.results, rng)]
-        good = [each for each in drawn_forms if each is not None]
-        sent = [*good, *(each for each in drawn_results if each is not None)]
+        good = [*forms(folder, chosen.forms, rng)]
+        sent = [*good, *results(chosen.results, rng)]
         found["forms accepted"], found["results accepted"] = len(good), len(sent) - len(good)
         for file, words in judged(sent, folder, Cache(folder / "cache")):
             found["with an effect on others"] += 1
