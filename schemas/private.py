@@ -18,6 +18,8 @@ from schemas.vocabulary.documents import document
 # Secrets recognised by the preceding words; on a page, adjacent texts of several people may look
 # like such a secret.
 BY_CONTEXT = frozenset({"an authorization header", "a key of a server", "a login", "a password"})
+_SECRET_OF: dict[str, re.Pattern[str]]
+_PERSONAL_OF: dict[str, re.Pattern[str]]
 _SECRET_OF, _PERSONAL_OF = (
     {kind: re.compile("|".join(patterns)) for kind, patterns in document("private")[table].items()}
     for table in ("secrets", "personal")

@@ -84,7 +84,7 @@ def base_findings(
     listed = git.contents(repository, git.files(repository, base, FOLDER))
     claims = list(claim_findings(new, there.outlines(listed), ended))
     for path, each in new.items():
-        if finding := lifecycle.superseding_finding(path, each, there.replaceable, author):
+        if finding := lifecycle.superseding_finding(path, each, there.replaceable):
             yield finding
     yield from lifecycle.twice_superseded(new, there.replaced_by)
     for path, each in new.items():

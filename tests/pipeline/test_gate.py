@@ -129,7 +129,7 @@ def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository
 @pytest.mark.parametrize(
     ("author", "contributor", "rules"),
     [
-        ("eve", "ada", ["contributor-author", "superseding-author"]),
+        ("eve", "ada", ["contributor-author"]),
         ("eve", "eve", ["superseding-contributor"]),
     ],
 )
