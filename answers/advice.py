@@ -49,6 +49,8 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
     It is the way with the highest estimate, or one whose interval overlaps with that one's and that
     more people tried: first on this card, then with this model, then with any.
     """
+    if len(options) <= 1:
+        return next(iter(options), None)
     fitting = [each for each in options if each.fits] or options
     helping = [each for each in fitting if helps(each, verdict_of(each)[0])] or fitting
     best = max(helping, key=_estimate, default=None)

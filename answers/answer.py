@@ -5,6 +5,8 @@ unless a part of the model is off the card or the question fixes the placement; 
 quoted as the map prints it.
 """
 
+from functools import cached_property
+
 import msgspec
 from msgspec.structs import replace
 
@@ -19,7 +21,7 @@ from answers.question import Question
 from answers.sentences import sentence
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """An answer: the verdict, the recommended option, and all options that were considered.
 
     `alone` runs the target without speculation in the same memory. `asked` is the recommended
@@ -41,7 +43,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     alternatives: tuple[PlanOption, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def best(self) -> PlanOption:
         """The option that the printed commands load: `asked` if it fits and the verdict favours it.
 

@@ -130,7 +130,10 @@ class Placements:
 
     def _at_depths(self, loads: Mapping[int, LoadPlan]) -> Mapping[int, Projection]:
         load = loads[max(loads)]
-        deepest = project(load, self._fixed) if self._fixed else fit(load)
+        if self._fixed:
+            deepest = project(load, self._fixed)
+        else:
+            deepest = self.alone if load is self._load else fit(load)
         placement = deepest.placement
         whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
         found = {}

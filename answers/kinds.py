@@ -8,7 +8,6 @@ import msgspec
 
 from answers.evidence import Rig
 from estimates.roofline import devices
-from schemas.rig import LLAMA_CPP
 
 # Methods that draft alike; all other methods draft from the text.
 _CLASSES: Mapping[str, str] = {
@@ -37,7 +36,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     rig: Rig
     mixture: bool
     method: str
-    engine: str = LLAMA_CPP
     partly: bool = False
 
     @property

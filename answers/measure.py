@@ -65,8 +65,6 @@ def _loaded(choice: PlanOption) -> Iterator[str]:
         yield from ("--context", str(case.setting.context))
     if case.devices and placement.layers < case.target.placed_layers:
         yield from ("--gpu-layers", str(placement.layers))
-    if case.devices and case.draft is not None and case.draft.on_host:
-        yield from ("--draft-gpu-layers", "0")
     if case.devices and placement.layers and placement.cpu_experts:
         yield from ("--n-cpu-moe", str(placement.cpu_experts))
     if case.setting.kv_k != "f16":

@@ -230,7 +230,7 @@ def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
         return project(replace(case, setting=setting), placement).sure
 
     trained = case.target.context_tokens or LONGEST_CONTEXT
-    steps = _most(max(1, trained // CONTEXT_STEP), fits) if fits(1) else 0
+    steps = _most(max(1, trained // CONTEXT_STEP), fits)
     return steps * CONTEXT_STEP or None
 
 
@@ -238,4 +238,6 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
     """The largest number up to `limit` that fits, found by bisection; 0 if even 1 does not fit."""
     if fits(limit):
         return limit
+    if not fits(1):
+        return 0
     return bisect_left(range(1, limit), x=True, key=lambda n: not fits(n))

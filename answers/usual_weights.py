@@ -1,14 +1,13 @@
 """Choose the quantisation of a model that a question names without one."""
 
 from bisect import bisect_left
-from functools import lru_cache
 
 from msgspec.structs import replace
 
 from answers.catalog import model_of
 from answers.engine_table import ENGINES
 from answers.machines import Computer
-from answers.model import Memory, Setting
+from answers.model import Setting
 from answers.placement import LoadPlan, placed_whole
 from answers.presets import preset_for
 from answers.ways import PlannedModel
@@ -46,11 +45,6 @@ def largest_quantisation(
 
     Without `certain`, it may fit only if other programs are closed.
     """
-    return _largest(_nameless(load), usual, certain=certain)
-
-
-@lru_cache(maxsize=1 << 14)
-def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | None:
     listed = preset_for(load.target.name)
     own = listed is not None and listed.quantisation == _ONLY
     names = (_ONLY,) if own else usual
@@ -58,17 +52,8 @@ def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | 
     def fits(name: str) -> bool:
         preset = preset_for(load.target.name, name)
         model = model_of(preset) if preset else None
-        if model is None:
-            return False
-        found = placed_whole(replace(load, target=model.facts))
-        return found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING)
+        found = placed_whole(replace(load, target=model.facts)) if model else None
+        return found is not None and (found.sure if certain else found.chance >= _WORTH_TRYING)
 
     largest = bisect_left(names, x=True, key=fits)  # every smaller one fits, too
     return names[largest] if largest < len(names) else None
-
-
-def _nameless(load: LoadPlan) -> LoadPlan:
-    """The plan without the names of memories, which is equal for all machines of equal memory."""
-    memories = (load.host, *load.devices)
-    host, *devices = (Memory(name="", free_mib=x.free_mib, estimated=x.estimated) for x in memories)
-    return replace(load, devices=tuple(devices), host=host)

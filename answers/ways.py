@@ -54,7 +54,6 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     depths: tuple[int, ...] = tuple(DEPTHS)
     acceptance: float | None = None
-    draft_on_host: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -74,8 +73,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
         """The models to load for this way of drafting at a depth."""
         load = alone.without_speculation()
         if self.draft is not None:
-            draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
-            load = replace(load, draft=draft)
+            load = replace(load, draft=Draft(facts=self.draft.facts))
         if self.source == "own-head":
             load = replace(load, uses_head=True)
         # llama.cpp keeps copies of the recurrent state, to undo rejected tokens of heads.

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from answers.engine_commands import default_method, drafting, serve_nearest
+from answers.engine_table import ENGINES
 from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
@@ -258,3 +259,10 @@ def test_mlx_gets_its_own_options_and_runs_without_a_prompt_cache() -> None:
     )
     assert "--prompt-cache-size 0 switches the cache off" in (found.note or "")
     assert serve_nearest("mlx-lm", "big", None, default_method("prompt-lookup", 3)) is None
+
+
+def test_methods_have_words_only_for_engines_of_the_table() -> None:
+    served = {engine for method in METHODS.values() for engine in method.served}
+
+    assert served == {"mlx", "sglang"}
+    assert served <= {each.id for each in ENGINES.values() if each.program}

@@ -56,7 +56,6 @@ ALLOWED = {
             "pipeline.site.build",
         ),
     ),
-    "jsonschema": ("pipeline.intake.reference_validator",),
     "llama_cpp": ("harness.runners", "harness.models", "harness.acceptance.agreement"),
     "gguf": ("harness.models",),
     "huggingface_hub": ("harness.models",),

@@ -64,8 +64,8 @@ def question_of(
     if asked.alone or models.draft is None:
         return replace(asked, ways=tuple(_ways(asked, load.depth, speed.acceptance)))
     named = _named(models.draft, models.draft_kind, target, say)
-    depths, on_host = (load.depth,) if load.depth else named.depths, load.draft_gpu_layers == 0
-    named = replace(named, depths=depths, acceptance=speed.acceptance, draft_on_host=on_host)
+    depths = (load.depth,) if load.depth else named.depths
+    named = replace(named, depths=depths, acceptance=speed.acceptance)
     others = (each for each in _ways(asked) if each.key != named.key)
     return replace(asked, ways=(*others, named), named=named)
 

@@ -88,11 +88,6 @@ class LoadOptions:
         metavar="N",
         parse=partial(layers, option="gpu-layers"),
     )
-    draft_gpu_layers: int | None = _loaded(
-        "Number of draft layers on the devices; 0 keeps the draft in host memory.",
-        metavar="N",
-        parse=partial(layers, option="draft-gpu-layers"),
-    )
     cpu_experts: int | None = _loaded(
         (
             "Number of layers with their experts in host memory (`--n-cpu-moe`). Default: the "

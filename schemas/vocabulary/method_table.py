@@ -62,6 +62,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     runners: tuple[str, ...] = ()
     nearest: str | None = None
     defaults: Mapping[str, int | float] = {}
+    usual_depth: int | None = None
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None

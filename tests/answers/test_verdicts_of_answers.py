@@ -256,9 +256,9 @@ def answered(card: str, model: str) -> Answer:
     return with_details(answer(question))
 
 
-def printed(found: Answer) -> str:
+def printed(found: Answer, server: str | None = None) -> str:
     screen = Console(file=io.StringIO(), width=80)
-    show(found, screen, details=False)
+    show(found, screen, server, details=False)
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 
@@ -308,3 +308,13 @@ def test_a_machine_in_words_never_gets_this_computers_memory(
 
     assert found.host.free_mib == (gib - 2) * 1024  # the system needs two
     assert found.described
+
+
+@pytest.mark.parametrize(
+    ("model", "program"),
+    [("qwen3-8b:Q4_K_M", "/opt/llama-server"), ("Qwen/Qwen3-8B-AWQ", "vllm serve")],
+)
+def test_the_installed_server_is_named_only_in_its_own_command(model: str, program: str) -> None:
+    text = printed(answered("RTX 4090", model), server="/opt/llama-server")
+
+    assert f"Use it:     {program} " in text

@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
@@ -68,20 +67,12 @@ def median(values: Sequence[float]) -> float:
 def by_hand(figures: Figures) -> dict[tuple[str, str, str], tuple[float, int]]:
     """Each pair's figure with one method, and its people, by the words of the Methodology page."""
     single = [each for each in figures if each["concurrency"] != 8]
-    tried = defaultdict(set)
-    for each in single:
-        if not each["differs"] and each["depth"]:
-            tried[each["target"], each["method"], each["depth"]].add(each["person"])
     found = {}
     key = lambda each: (each["device"], str(each["target"]).lower(), each["method"])  # noqa: E731
     for pair, own in groupby(sorted(single, key=key), key=key):
         listed = list(own)
         kept = [each for each in listed if not each["differs"]] or listed
-        usual = max(
-            (depth for target, method, depth in tried if (target.lower(), method) == pair[1:]),
-            key=lambda depth: (len(tried[kept[0]["target"], pair[2], depth]), -depth),
-            default=None,
-        )
+        usual = {"mtp": 2, "dflash": 15}.get(pair[2])
         medians = []
         for person in {each["person"] for each in kept}:
             own_figures = [each for each in kept if each["person"] == person]

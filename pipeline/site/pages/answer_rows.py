@@ -108,8 +108,9 @@ class ModelRows:
         usual, others = self.row(machine), machine.others
         extent = usual[0][_EXTENT]
         if extent == "partly" or (extent != "no" and not machine.computer.devices):
-            less = (each for each in others if each.ram_gib < machine.ram_gib)
-            yield from ((each, self.row(each)) for each in less if not self.fits(each))
+            for each in others:
+                if each.ram_gib < machine.ram_gib and not self._asked(each.computer)[2].alone.fits:
+                    yield each, self.row(each)
         yield machine, usual
         for each in others if extent == "no" else ():
             if each.ram_gib > machine.ram_gib:
@@ -134,18 +135,14 @@ class ModelRows:
         self.used[own] = self.known[own]
         return self.known[own]
 
-    def fits(self, machine: PlannedMachine) -> bool:
-        """Whether the machine holds the model without a draft."""
-        return self._asked(machine.computer)[2].alone.fits
-
     def _asked(self, computer: Computer) -> tuple[PlannedModel, tuple[str, ...], Placements]:
         """The model as asked and its placements, which all machines of equal memory share."""
-        key = (*[memory.free_mib for memory in computer.devices], computer.host.free_mib)
-        if (key, computer.unified) not in self.asked:
+        memories = (computer.host, *computer.devices)
+        key = (computer.unified, *[memory.free_mib for memory in memories])
+        if key not in self.asked:
             target, notes = as_asked(self.ref, self.target, computer)
-            placed = Placements(computer.load(target.facts, Setting()))
-            self.asked[key, computer.unified] = target, notes, placed
-        return self.asked[key, computer.unified]
+            self.asked[key] = target, notes, Placements(computer.load(target.facts, Setting()))
+        return self.asked[key]
 
 
 def _figures(found: Answer) -> Iterator[Json]:
