@@ -12,14 +12,7 @@ from functools import cache
 
 import msgspec
 
-from answers.model_names import (
-    CACHE,
-    TAGS,
-    model_key,
-    quantisation_names,
-    table,
-    without_tags,
-)
+from answers.model_names import CACHE, TAGS, model_key, quantisation_names, table, without_tags
 from estimates.roofline import devices
 from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
@@ -67,10 +60,6 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     classes: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
     quantisations: tuple[tuple[str, str], ...]
-
-
-def squeezed(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "", name.lower())
 
 
 @cache
@@ -203,4 +192,4 @@ def _spellings(key: str) -> set[str]:
     forms = {name, bare} if bare == name or bare not in devices().names else set()
     for pattern, to in _SOURCE["forms"]:
         forms |= {re.sub(pattern, to, form) for form in forms}
-    return {*map(squeezed, forms)}
+    return {re.sub(r"[^a-z0-9.]+", "", form) for form in forms}

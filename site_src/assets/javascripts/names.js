@@ -71,17 +71,17 @@ const machineOf = (table, tokens) => {
   const isChip = (word) => pattern(patterns.chip).test(word);
   const strange = parts.map((part) => part.trim()).filter((part) => part.split(" ").some(isChip));
   unknown.push(...strange.filter((part) => !unknown.join(" ").includes(part)));
-  const sizes = (kind) =>
-    tokens.filter((x) => x.kind === kind && !spots.length).map((x) => x.value);
   let cards = named.map(({ card }) => card).filter(Boolean);
-  let [ram] = [...named.map((each) => each.ram), ...sizes("main")].filter(Boolean);
-  const alone = sizes("size");
+  const main = spots.length ? null : first(tokens, "main")?.value;
+  let ram = named.map((each) => each.ram).find(Boolean) ?? main ?? null;
+  const sizes = tokens.filter(({ kind }) => kind === "size" && !spots.length);
+  const alone = sizes.length ? Math.max(...sizes.map(({ value }) => value)) : null;
   const processor = first(tokens, "processor")?.text ?? null;
   const plain = textOf(tokens);
-  if (alone.length && !pattern(patterns.mac).test(plain) && (unknown.length || !processor))
-    cards = [{ key: null, count: first(tokens, "count")?.value ?? 1, gib: Math.max(...alone) }];
+  if (alone && !pattern(patterns.mac).test(plain) && (unknown.length || !processor))
+    cards = [{ key: null, count: first(tokens, "count")?.value ?? 1, gib: alone }];
   if (!cards.length && !unknown.length) {
-    ram ??= alone.length ? Math.max(...alone) : null;
+    ram ??= alone;
     const words = processor?.split(" ") ?? [];
     const ends = words.map((_, at) => lookup(table.keys, words.slice(at).join("")) ?? "");
     const rows = ends.map((meant) => listed[/^card (\d+)/.exec(meant)?.[1]]);
@@ -90,7 +90,7 @@ const machineOf = (table, tokens) => {
   }
   const shares = ({ key }) => listed.find(([known]) => known === key)?.[4];
   const by_word = pattern(patterns.processor_word).test(plain) ? "cpu" : null;
-  const ram_gib = cards.length && cards.every(shares) ? null : (ram ?? null);
+  const ram_gib = cards.length && cards.every(shares) ? null : ram;
   return { cards, ram_gib, processor: processor ?? by_word, unknown };
 };
 
