@@ -136,7 +136,7 @@ def _models() -> dict[str, str]:
         for left_out in (r"-a\d[\d.]*b(?=-|$)", r"-\d[\d.]*b(?=-a\d)"):
             short.setdefault(name_parts(re.sub(left_out, "", slug)), set()).add(slug)
     found = {parts: slugs.pop() for parts, slugs in short.items() if len(slugs) == 1}
-    named = {key: model_key(name) for key, name in MODEL_NAMES.items()} | MODEL_SLUGS
+    named = {key: model_key(name) for key, name in MODEL_NAMES.items()} | dict(MODEL_SLUGS)
     found |= {name_parts(without_tags(key)): slug for key, slug in named.items()}
     return found | {name_parts(slug): slug for slug in _slugs()}
 
