@@ -95,16 +95,12 @@ const machineOf = (table, tokens) => {
 };
 
 export const readModel = (table, text) => {
-  const { slug, spare } = scan(table, text);
+  const { slug, spare: unknown } = scan(table, text);
   const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
-  return {
-    slug,
-    quantisation: quantisationIn(table, text)?.label ?? null,
-    repository: text.match(new RegExp(table.patterns.repository))?.[1] ?? null,
-    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
-    written: text,
-    unknown: spare,
-  };
+  const quantisation = quantisationIn(table, text)?.label ?? null;
+  const repository = text.match(new RegExp(table.patterns.repository))?.[1] ?? null;
+  const parameters_b = one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null;
+  return { slug, quantisation, repository, parameters_b, written: text, unknown };
 };
 export const read = (table, text) => {
   const { tokens, named } = scan(table, text);
