@@ -20,15 +20,8 @@ from estimates.roofline import devices, normalised
 
 _NEAREST = 3
 _SIZES = ("size", "main")
-_LEFT = {"word", "variant", "maker", "other"}  # what nothing explains
+_LEFT = {"word", "variant", "maker"}  # what nothing explains
 _STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
-_SIZES = ("size", "main")
-_LEFT = {"word", "variant", "maker", "other"}  # what nothing explains
-_STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
-_REPOSITORY = re.compile(
-    r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?(?!models/)(\w[\w.-]*/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)",
-    re.ASCII,
-)
 
 
 class NamedCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,14 +105,11 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def read_machine(text: str) -> NamedMachine:
     """The machine that a text describes; a text without any machine is not understood."""
-    found = read(text)
-    machine, strange = found.machine, " ".join(found.unknown)
+    machine, strange = read(text).machine, " ".join(read(text).unknown)
     if machine == NamedMachine():
         return NamedMachine(unknown=(text,) if text.strip() else ())
-    alone = machine.cards and all(card.key is None for card in machine.cards)
-    if alone and not machine.unknown and FOUND["strange"].search(strange):
-        return replace(machine, unknown=(strange,))
-    return machine
+    alone = not machine.unknown and {card.key for card in machine.cards} == {None}
+    return replace(machine, unknown=(strange,)) if alone and strange else machine
 
 
 @cache
@@ -196,7 +186,7 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 
 def _machine(tokens: Sequence[Token]) -> NamedMachine:
     """The machine of a text's tokens; what makes a card another one is in `unknown`."""
-    spots = _spots(tokens)
+    spots, found = _spots(tokens), {token.kind: token for token in reversed(tokens)}
     total = sum(spot.cards[0].own * spot.count for spot in spots if spot.cards)
     named = [spot.card(total) for spot in spots]
     unknown = [x.text for x, (card, _) in zip(spots, named, strict=True) if not (card and card.key)]
@@ -205,16 +195,17 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
     strange = [" ".join(part) for part in parts if any(map(FOUND["chip"].search, part))]
     unknown += [part for part in strange if part not in " ".join(unknown)]
     cards = [card for card, _ in named if card]
-    main = [x.value for x in tokens if x.kind == "main" and not spots]
-    ram = next(filter(None, (*(more for _, more in named), *main)), None)
-    processor = next((x.text for x in tokens if x.kind == "processor"), None)
-    alone = [x.value for x in tokens if x.kind == "size" and not spots]
+    ram = next((more for _, more in named if more), None)
+    if not spots and "main" in found:
+        ram = found["main"].value
+    processor = found["processor"].text if "processor" in found else None
+    alone = max((x.value for x in tokens if x.kind == "size" and not spots), default=None)
     plain = " ".join(x.text for x in tokens)
     if alone and not FOUND["mac"].search(plain) and (unknown or not processor):
-        count = next((int(x.value) for x in tokens if x.kind == "count"), 1)
-        cards = [NamedCard(key=None, count=count, gib=max(alone))]
+        count = int(found["count"].value) if "count" in found else 1
+        cards = [NamedCard(key=None, count=count, gib=alone)]
     if not cards and not unknown:
-        ram = ram or max(alone, default=None)
+        ram = ram or alone
         cards = [NamedCard(key=key, gib=ram) for key in _built_in((processor or "").split())]
     if processor is None and FOUND["processor_word"].search(plain):
         processor = "cpu"

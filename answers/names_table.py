@@ -12,14 +12,7 @@ from functools import cache
 
 import msgspec
 
-from answers.model_names import (
-    CACHE,
-    TAGS,
-    model_key,
-    quantisation_names,
-    table,
-    without_tags,
-)
+from answers.model_names import CACHE, TAGS, model_key, quantisation_names, table, without_tags
 from estimates.roofline import devices
 from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
@@ -67,10 +60,6 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     classes: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
     quantisations: tuple[tuple[str, str], ...]
-
-
-def squeezed(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "", name.lower())
 
 
 @cache
@@ -147,7 +136,7 @@ def _models() -> dict[str, str]:
         for left_out in (r"-a\d[\d.]*b(?=-|$)", r"-\d[\d.]*b(?=-a\d)"):
             short.setdefault(name_parts(re.sub(left_out, "", slug)), set()).add(slug)
     found = {parts: slugs.pop() for parts, slugs in short.items() if len(slugs) == 1}
-    named = {key: model_key(name) for key, name in MODEL_NAMES.items()} | MODEL_SLUGS
+    named = {key: model_key(name) for key, name in MODEL_NAMES.items()} | dict(MODEL_SLUGS)
     found |= {name_parts(without_tags(key)): slug for key, slug in named.items()}
     return found | {name_parts(slug): slug for slug in _slugs()}
 
@@ -203,4 +192,4 @@ def _spellings(key: str) -> set[str]:
     forms = {name, bare} if bare == name or bare not in devices().names else set()
     for pattern, to in _SOURCE["forms"]:
         forms |= {re.sub(pattern, to, form) for form in forms}
-    return {*map(squeezed, forms)}
+    return {re.sub(r"[^a-z0-9.]+", "", form) for form in forms}

@@ -34,11 +34,7 @@ const processorFor = ({ machines, processors }, text) => {
   const names = Object.entries(processors);
   const like = names.find(([, words]) => words.some((word) => text.toLowerCase().includes(word)));
   const [name] = like ?? names.at(-1);
-  const exact = machines.find(
-    ({ label, kind }) => kind === "cpu" && spaced(label) === spaced(text),
-  );
-  const machine = exact ?? machines.find(({ label }) => label === name);
-  return { machine, instead: exact ? null : "the nearest processor" };
+  return machines.find(({ label }) => label === name);
 };
 // The listed machine of these cards, of fewer of them, or what to choose from.
 const cardsFor = (machines, cards, total) => {
@@ -64,6 +60,8 @@ const cardsFor = (machines, cards, total) => {
 export const machineFor = (data, { cards, processor, ram_gib, unknown }, text) => {
   const { machines } = data;
   const total = cards.reduce((sum, { count, gib }) => sum + count * (gib ?? 0), 0);
+  const same = ({ label, kind }) => kind === "cpu" && spaced(label) === spaced(text);
+  if (machines.some(same)) return { machine: machines.find(same), instead: null };
   const strange = unknown.length ? `“${unknown.join(", ")}” is not a known card` : null;
   if (cards.length && cards.every(({ key }) => key) && !strange)
     return cardsFor(machines, cards, total);
@@ -73,8 +71,10 @@ export const machineFor = (data, { cards, processor, ram_gib, unknown }, text) =
     const known = strange ?? (machine.memory === total ? null : `${total} GB are not listed`);
     return { machine, instead: known && `${known}; its speed is a guess` };
   }
-  if (processor && !strange) return processorFor(data, text);
-  if (ram_gib && !strange) return { ...processorFor(data, ""), instead: "no card is named" };
+  if ((processor || ram_gib) && !strange) {
+    const instead = processor ? "the nearest processor" : "no card is named";
+    return { machine: processorFor(data, text), instead };
+  }
   return { nearest: alike(machines, text), why: strange };
 };
 

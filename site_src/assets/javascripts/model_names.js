@@ -1,19 +1,16 @@
 // Find the parts of a text: sizes and counts, the longest known spellings, the model's name. The
 // same steps as in `answers/name_scan.py`, over the same table, which has all patterns.
-const compiled = new Map();
-export const pattern = (text, flags = "") => {
-  if (!compiled.has(flags + text)) compiled.set(flags + text, new RegExp(text, flags));
-  return compiled.get(flags + text);
-};
 export const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
 const replaced = (steps, text) =>
-  steps.reduce((now, [from, to]) => now.replace(pattern(from, "g"), to), text);
+  steps.reduce((now, [from, to]) => now.replace(new RegExp(from, "g"), to), text);
 
 // A quantisation as files spell it, and the part of the text that names it.
 export const quantisationIn = ({ patterns, quantisations }, stated) => {
-  const text = stated.replace(pattern(patterns.cache, "gi"), (found) => " ".repeat(found.length));
-  const [label, row] = quantisations.find(([, name]) => pattern(name, "i").test(text)) ?? [];
-  const [written, bits = ""] = label ? text.match(pattern(row, "i")) : [];
+  const text = stated.replace(new RegExp(patterns.cache, "gi"), (found) =>
+    " ".repeat(found.length),
+  );
+  const [label, row] = quantisations.find(([, name]) => new RegExp(name, "i").test(text)) ?? [];
+  const [written, bits = ""] = label ? text.match(new RegExp(row, "i")) : [];
   return label ? { label: bits + label, written } : null;
 };
 const plainOf = (table, text) => {
@@ -26,7 +23,7 @@ const plainOf = (table, text) => {
 
 // The groups of the pattern name the kinds of tokens; a size is followed by its unit.
 const tokensIn = ({ patterns, units }, plain) =>
-  [...plain.matchAll(pattern(patterns.token, "g"))].flatMap(({ 0: part, groups }) => {
+  [...plain.matchAll(new RegExp(patterns.token, "g"))].flatMap(({ 0: part, groups }) => {
     const [[name, stated] = [], [, unit] = []] = Object.entries(groups).filter(([, text]) => text);
     const value = Math.round(stated * (units[unit?.[0]] ?? 1) * 10) / 10;
     const text = part.replace(/^[ .]+|[ .]+$/g, "");
@@ -62,13 +59,13 @@ export const scan = (table, text) => {
   for (const [at, token] of tokens.entries()) {
     const known = `${token.kind} ${token.text}`;
     const joined = text.toLowerCase().includes(`${tokens[at - 1]?.text ?? ""}-${token.text}`);
-    token.name = table.classes.find(([, row]) => pattern(row).test(known))[0];
+    token.name = table.classes.find(([, row]) => new RegExp(row).test(known))[0];
     token.joint = (joined ? "-" : " ") + token.name;
   }
   const joints = tokens.map(({ joint }) => joint).join("");
-  const found = joints.match(pattern(table.patterns.model));
+  const found = joints.match(new RegExp(table.patterns.model));
   const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
-  const own = found ? found[0].replace(pattern(table.patterns.tail), "").length / 2 : length;
+  const own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
   const words = (from, to) => {
     const some = tokens.slice(from, to).filter(({ name }) => !/[xnp]/.test(name));
     return some.map(({ text: word }) => word).filter((word) => /^[a-z0-9]/.test(word));

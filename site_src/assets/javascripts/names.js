@@ -1,6 +1,6 @@
 // Read cards, machines, models and whole questions as people write them. The same algorithm as
 // `answers/names.py`, over the same table; the tests read one list of spellings with both.
-import { lookup, pattern, quantisationIn, scan } from "./model_names.js";
+import { lookup, quantisationIn, scan } from "./model_names.js";
 
 const SIZE = /^(?:size|main)$/;
 const LEFT = /^(?:word|variant|maker)$/; // what nothing explains
@@ -15,7 +15,7 @@ const spotAt = ({ cards, patterns }, tokens, at, count) => {
   const after = tokens.slice(at + 1).find(({ kind }) => kind !== "noise" && !SIZE.test(kind));
   const words = [before, after].filter((x) => x?.kind === "variant" && x.meant[0].includes(maker));
   if (before?.kind === "maker" && !before.meant[0].includes(maker)) words.push(before);
-  if (after?.kind === "word" && pattern(patterns.chip).test(after.text)) words.push(after);
+  if (after?.kind === "word" && new RegExp(patterns.chip).test(after.text)) words.push(after);
   const laptop = first(tokens, "laptop");
   const rows = laptop ? named.map((row) => cards[row[5]]).filter(Boolean) : named;
   if (!rows.length) words.push(laptop);
@@ -68,20 +68,20 @@ const machineOf = (table, tokens) => {
   const named = spots.map((spot) => cardOf(spot, total));
   const unknown = spots.filter((_, at) => !named[at].card?.key).map(({ text }) => text);
   const parts = textOf(tokens.map((x) => (LEFT.test(x.kind) ? x : { text: "|" }))).split("|");
-  const isChip = (word) => pattern(patterns.chip).test(word);
+  const isChip = (word) => new RegExp(patterns.chip).test(word);
   const strange = parts.map((part) => part.trim()).filter((part) => part.split(" ").some(isChip));
   unknown.push(...strange.filter((part) => !unknown.join(" ").includes(part)));
-  const sizes = (kind) =>
-    tokens.filter((x) => x.kind === kind && !spots.length).map((x) => x.value);
   let cards = named.map(({ card }) => card).filter(Boolean);
-  let [ram] = [...named.map((each) => each.ram), ...sizes("main")].filter(Boolean);
-  const alone = sizes("size");
+  const main = spots.length ? null : first(tokens, "main")?.value;
+  let ram = named.map((each) => each.ram).find(Boolean) ?? main ?? null;
+  const sizes = tokens.filter(({ kind }) => kind === "size" && !spots.length);
+  const alone = sizes.length ? Math.max(...sizes.map(({ value }) => value)) : null;
   const processor = first(tokens, "processor")?.text ?? null;
   const plain = textOf(tokens);
-  if (alone.length && !pattern(patterns.mac).test(plain) && (unknown.length || !processor))
-    cards = [{ key: null, count: first(tokens, "count")?.value ?? 1, gib: Math.max(...alone) }];
+  if (alone && !new RegExp(patterns.mac).test(plain) && (unknown.length || !processor))
+    cards = [{ key: null, count: first(tokens, "count")?.value ?? 1, gib: alone }];
   if (!cards.length && !unknown.length) {
-    ram ??= alone.length ? Math.max(...alone) : null;
+    ram ??= alone;
     const words = processor?.split(" ") ?? [];
     const ends = words.map((_, at) => lookup(table.keys, words.slice(at).join("")) ?? "");
     const rows = ends.map((meant) => listed[/^card (\d+)/.exec(meant)?.[1]]);
@@ -89,22 +89,18 @@ const machineOf = (table, tokens) => {
     if (row) cards = [{ key: row[0], count: 1, gib: ram }];
   }
   const shares = ({ key }) => listed.find(([known]) => known === key)?.[4];
-  const by_word = pattern(patterns.processor_word).test(plain) ? "cpu" : null;
-  const ram_gib = cards.length && cards.every(shares) ? null : (ram ?? null);
+  const by_word = new RegExp(patterns.processor_word).test(plain) ? "cpu" : null;
+  const ram_gib = cards.length && cards.every(shares) ? null : ram;
   return { cards, ram_gib, processor: processor ?? by_word, unknown };
 };
 
 export const readModel = (table, text) => {
-  const { slug, spare } = scan(table, text);
+  const { slug, spare: unknown } = scan(table, text);
   const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
-  return {
-    slug,
-    quantisation: quantisationIn(table, text)?.label ?? null,
-    repository: text.match(pattern(table.patterns.repository))?.[1] ?? null,
-    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
-    written: text,
-    unknown: spare,
-  };
+  const quantisation = quantisationIn(table, text)?.label ?? null;
+  const repository = text.match(new RegExp(table.patterns.repository))?.[1] ?? null;
+  const parameters_b = one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null;
+  return { slug, quantisation, repository, parameters_b, written: text, unknown };
 };
 export const read = (table, text) => {
   const { tokens, named } = scan(table, text);
