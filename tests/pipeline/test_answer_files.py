@@ -158,7 +158,7 @@ def terminal_row(found: Answer) -> Row:
     judged = found.judged if found.alone.fits or found.figures else None
     command = found.command
     gain = judged.gain if judged else None
-    drafts = judged.speculation if judged else None
+    way = judged.way if judged else None
     return {
         "verdict": found.verdict,
         "chance": short(found.chance),
@@ -167,8 +167,8 @@ def terminal_row(found: Answer) -> Row:
         "speedup": short(gain.estimate) if gain else None,
         "low": short(gain.low) if gain else None,
         "high": short(gain.high) if gain else None,
-        "method": drafts.method if drafts else None,
-        "depth": drafts.depth if drafts else None,
+        "method": way.method if way else None,
+        "depth": judged.depth if judged and way else None,
         "quantisation": found.question.quantisation,
         "fits": found.asked.found.extent,
         "context": found.context_max,
