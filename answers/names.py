@@ -131,19 +131,25 @@ def read_model(text: str) -> ModelRef:
 @cache
 def read(text: str) -> Named:
     """The parts of a question in one text."""
-    found, model = scan(text), read_model(text)
-    owned = model.repository if scan(model.repository or "").named else None
-    written = ":".join(filter(None, (owned or model.slug, model.quantisation)))
+    found = scan(text)
     first = {token.kind: token for token in reversed(found.tokens)}
     engine, task, context = (first.get(kind) for kind in ("engine", "task", "context"))
     return Named(
         machine=_machine(found.tokens),
-        model=replace(model, repository=owned, written=written) if found.named else None,
+        model=_model_in(text) if found.named else None,
         engine=engine.meant[0] if engine else None,
         context_tokens=int(context.value) if context else None,
         task=task.meant[0] if task else None,
         unknown=tuple(token.text for token in found.tokens if token.kind in ("word", "variant")),
     )
+
+
+def _model_in(text: str) -> ModelRef:
+    """The model that a sentence names, written without the rest of the sentence."""
+    model = read_model(text)
+    owned = model.repository if scan(model.repository or "").named else None
+    written = ":".join(filter(None, (owned or model.slug, model.quantisation)))
+    return replace(model, repository=owned, written=written)
 
 
 def card_key(label: str) -> str | None:
