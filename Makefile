@@ -208,7 +208,7 @@ advisories: ## Look for published advisories about the locked packages (needs th
 	$(AUDIT)/bin/pip-audit --disable-pip --require-hashes --requirement requirements/test.lock
 
 gate: $(VENV)/.installed-gate ## Judge a pull request: make gate BASE=main HEAD=branch
-	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate $(GATE_ARGS)
+	@$(RUN) -m pipeline.intake gate --base "$$BASE" --head "$$HEAD" --output build/gate
 
 difference: setup ## Build the tables with and without accepted files: make difference FOLDER=build/gate
 	@$(RUN) -m pipeline difference "$$FOLDER" $(DIFFERENCE_ARGS)

@@ -4,7 +4,7 @@ The limits were calibrated on whole sources left out: at *Probably* and above, a
 figures gained, and at *Probably not* and below at most 25 %.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from answers.choices import PlanOption
@@ -14,9 +14,7 @@ Verdict = Literal["Yes", "Probably", "Try it", "No reason to", "Probably not", "
 _SURE, _PROBABLE, _IMPROBABLE = 0.9, 0.8, 0.3
 _WORTH_TRYING = 1.1  # a smaller expected gain is no reason to switch speculation on
 _SEVERAL = 2
-RANKS: Mapping[Verdict, int] = {
-    "No": 0, "Probably not": 1, "No reason to": 2, "Try it": 3, "Probably": 4, "Yes": 5
-}  # fmt: skip
+RECOMMENDING: Collection[Verdict] = ("Yes", "Probably", "Try it")
 
 
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
@@ -25,15 +23,17 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     *Yes* and *No* need a measured acceptance, or figures of this card and model: with raw trials,
     or of several people.
     """
-    gain, figures, drafts = choice.gain, choice.figures, choice.speculation
-    if gain is None or not choice.fits:
+    gain, figures, way = choice.gain, choice.figures, choice.way
+    if gain is None or way is None or not choice.fits:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
-    own = drafts is not None and drafts.acceptance is not None
+    own = way.acceptance is not None
     known = own or (
         figures is not None and (figures.tier != "published" or figures.people >= _SEVERAL)
     )
-    if gain.estimate >= _WORTH_TRYING and not _untried_text(choice):
+    # Drafts from the text gain only on text that repeats its prompt, which few questions are about.
+    untried = way.source == "text" and not own and not any(choice.tried[:2])
+    if gain.estimate >= _WORTH_TRYING and not untried:
         if chance < _PROBABLE:
             return "Try it", chance
         sure = chance >= _SURE and known and (own or (figures is not None and figures.sure))
@@ -49,6 +49,8 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
     It is the way with the highest estimate, or one whose interval overlaps with that one's and that
     more people tried: first on this card, then with this model, then with any.
     """
+    if len(options) <= 1:
+        return next(iter(options), None)
     fitting = [each for each in options if each.fits] or options
     helping = [each for each in fitting if helps(each, verdict_of(each)[0])] or fitting
     best = max(helping, key=_estimate, default=None)
@@ -59,19 +61,9 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
     return max(alike, key=lambda each: (each.tried, _estimate(each)))
 
 
-def _untried_text(choice: PlanOption) -> bool:
-    """Whether the way drafts from the text, which nobody tried with this model.
-
-    Such drafts gain only on text that repeats its prompt, which few questions are about.
-    """
-    drafts = choice.speculation
-    untried = not any(choice.tried[:2])
-    return drafts is not None and drafts.source == "text" and drafts.acceptance is None and untried
-
-
 def helps(judged: PlanOption, verdict: Verdict) -> bool:
     """Whether speculation should be switched on, given this verdict."""
-    return judged.gain is not None and RANKS[verdict] >= RANKS["Try it"]
+    return judged.gain is not None and verdict in RECOMMENDING
 
 
 def _estimate(choice: PlanOption) -> float:

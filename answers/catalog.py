@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from answers.choices import DEPTHS, PlannedModel, Way
-from answers.commands import default_depth, methods_by, source_of
+from answers.engine_commands import default_depth, methods_by, source_of
 from answers.evidence import PairFigure
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
@@ -17,8 +17,7 @@ from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
     Preset,
-    PresetPair,
-    draft_of,
+    drafts_for,
     pairs,
     preset_called,
     preset_for,
@@ -27,13 +26,13 @@ from answers.presets import (
 )
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_bytes
 from answers.sized_shapes import shape_named
+from answers.ways import DEPTHS, PlannedModel, Way
+from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS, say
 
+# The function that returns a preset's model.
+Finder: TypeAlias = Callable[[Preset], PlannedModel | None]
 _MB = 1_000_000
-_BY_SHAPE = "the plan for {name} uses its published shape"
-_WITHIN = (
-    "; its weights are known to within {error}; name a file or owner/repo:quant for exact sizes"
-)
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
@@ -46,16 +45,9 @@ def model_of(preset: Preset) -> PlannedModel | None:
     facts = preset_facts(preset)
     if facts is None:
         return None
-    file = f"{preset.name.replace(':', '-')}.gguf"
     shape = None if preset.head else shape_named(preset.model)
-    return PlannedModel(
-        facts=facts,
-        path=None,
-        server_name=f"-hf {preset.reference}" if preset.repository else file,
-        notes=tuple(_basis(facts, shape)),
-        preset=preset,
-        shape=shape,
-    )
+    file = f"{preset.name.replace(':', '-')}.gguf"
+    return _planned(facts, shape, f"-hf {preset.reference}" if preset.repository else file, preset)
 
 
 def model_named(name: str) -> PlannedModel | None:
@@ -68,16 +60,29 @@ def model_meant(ref: ModelRef) -> PlannedModel | None:
     preset = preset_of(ref)
     if preset is not None:
         return model_of(preset)
-    shape = shape_named(ref.written)
+    shape = shape_named(ref.slug)
     if shape is None:
         return None
     bits = quantisation_of(ref.quantisation or DEFAULT_QUANTISATION)
     facts = facts_of(shape, bits, with_head=bool(shape.head_layers))
+    return _planned(facts, shape, f"{ref.slug}.gguf")
+
+
+def _planned(
+    facts: ModelFacts, shape: ShapeRow | None, server_name: str, preset: Preset | None = None
+) -> PlannedModel:
+    """A model that is known only by name, with a note of what its sizes are based on."""
+    basis = (shape and shape.basis) or f"the plan for {facts.name} uses its published shape"
+    note = (
+        f"{basis}; its weights are known to within {say.percent(facts.weights_error or 0)}; name a "
+        "file or owner/repo:quant for exact sizes"
+    )
     return PlannedModel(
         facts=facts,
         path=None,
-        server_name=f"{ref.slug}.gguf",
-        notes=tuple(_basis(facts, shape)),
+        server_name=server_name,
+        notes=(note,) if facts.weights_error else (),
+        preset=preset,
         shape=shape,
     )
 
@@ -85,13 +90,6 @@ def model_meant(ref: ModelRef) -> PlannedModel | None:
 def in_engine(model: PlannedModel, engine: str, name: str) -> PlannedModel:
     """The model as an engine loads it, which calls it by this `name` unless it is llama.cpp."""
     return model if engine == model.engine else replace(model, engine=engine, server_name=name)
-
-
-def _basis(facts: ModelFacts, shape: ShapeRow | None) -> Iterator[str]:
-    """The assumptions behind the sizes of a model that is known only by name."""
-    if facts.weights_error:
-        basis = (shape and shape.basis) or _BY_SHAPE.format(name=facts.name)
-        yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
@@ -137,18 +135,9 @@ def _drafter(target: ModelFacts, name: str, count: int, output_bytes: float = 0.
 
 
 def ways_of(
-    target: PlannedModel,
-    found: Iterable[PairFigure],
-    find: Callable[[Preset], PlannedModel | None] = model_of,
-    *,
-    depth: int | None = None,
-    acceptance: float | None = None,
+    target: PlannedModel, found: Iterable[PairFigure], find: Finder = model_of
 ) -> tuple[Way, ...]:
-    """All ways to draft for a target; each combination of method and draft model occurs once.
-
-    `find` returns a preset's model. A `depth` or an `acceptance` applies to all ways
-    except text methods.
-    """
+    """All ways to draft for a target; each combination of method and draft model occurs once."""
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
@@ -157,14 +146,8 @@ def ways_of(
         *_drafts(target, find),
         *_measured(target, figures, find),
     ):
-        if way is not None:
-            deeper = {each.depth for each in figures if each.method == way.method and each.depth}
-            depths = tuple(sorted({*way.depths, *deeper}))
-            if way.source != "text":
-                depths = (depth,) if depth else depths
-                ways.setdefault(way.key, replace(way, depths=depths, acceptance=acceptance))
-            else:
-                ways.setdefault(way.key, replace(way, depths=depths))
+        seen = (each.depth for each in figures if each.method == way.method and each.depth)
+        ways.setdefault(way.key, replace(way, depths=tuple(sorted({*way.depths, *seen}))))
     return tuple(ways.values())
 
 
@@ -184,10 +167,16 @@ def way_by(
     )
 
 
-def usual_draft(target: PlannedModel) -> Preset | None:
-    """The usual draft model for a target, else the model from its family that is nearest to 1B."""
-    known = target.preset and draft_of(target.preset)
-    return known or (_small_relative(target.shape) if target.shape else None)
+def way_of(method: str, target: PlannedModel, find: Finder = model_of) -> Way:
+    """A way to draft with this method, and with the listed draft file or one of typical size."""
+    source = source_of(method)
+    if source == "text" or (source == "own-head" and target.facts.draft_layers):
+        return way_by(method, target)
+    preset = draft_files(target).get(method)
+    model = find(preset) if preset else None
+    if preset is None or model is None:
+        return way_by(method, target, assumed_drafter(method, target))
+    return way_by(method, target, model, preset.name)
 
 
 @cache
@@ -223,68 +212,49 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
     return PlannedModel(facts=small, path=None, server_name="DRAFT.gguf", notes=(note,))
 
 
-def _drafts(target: PlannedModel, find: Callable[[Preset], PlannedModel | None]) -> Iterator[Way]:
+def _drafts(target: PlannedModel, find: Finder) -> Iterator[Way]:
     """Ways to draft with the target's usual draft model, and with its heads in separate files.
 
     No draft model is offered for a mixture of experts: 43 of 44 public results with that pairing
     are losses.
     """
-    usual = None if target.facts.mixture else usual_draft(target)
-    for draft in (usual, *_heads_of(target)):
-        model = find(draft) if draft is not None else None
-        if draft is not None and model is not None:
-            method = draft.head or methods_by("model")[0]
+    for method, draft in draft_files(target).items():
+        if method == DRAFT_MODEL and target.facts.mixture:
+            continue
+        model = find(draft)
+        if model is not None:
             yield way_by(method, target, model, draft.name)
-
-
-def listed_drafter(method: str, target: PlannedModel) -> Preset | None:
-    """The listed draft file for a target and a method; `None` if no file is listed."""
-    if source_of(method) == "model":
-        return usual_draft(target)
-    return next((each for each in _heads_of(target) if each.head == method), None)
 
 
 def may_have_head(target: PlannedModel) -> bool:
     """Whether the model has a built-in MTP head, or its family has one in a separate file."""
-    shape, family = target.shape, family_of(target.facts.name)
-    relatives = (each for each in presets().values() if each.head == HEAD)
-    return bool(shape and shape.head_layers) or any(
-        family_of(each.name) == family for each in relatives
-    )
+    relatives = {family_of(each.name) for each in presets().values() if each.head == HEAD}
+    own = target.shape is not None and target.shape.head_layers > 0
+    return own or family_of(target.facts.name) in relatives
 
 
-def _heads_of(target: PlannedModel) -> Iterator[Preset]:
-    """The heads in separate files that draft for a model."""
-    for pair in _pairs_of(target.preset.model) if target.preset else ():
-        draft = presets().get(pair.draft)
-        if draft is not None and draft.head:
-            yield draft
+def draft_files(target: PlannedModel) -> Mapping[str, Preset]:
+    """The draft files for a model by their methods: its usual draft model, and listed heads.
+
+    The draft model is the listed one, else the model of its family that is nearest to 1B.
+    """
+    listed = drafts_for(target.preset) if target.preset else {}
+    relative = _small_relative(target.shape) if target.shape else None
+    return {**({DRAFT_MODEL: relative} if relative else {}), **listed}
 
 
-def _measured(
-    target: PlannedModel,
-    found: Iterable[PairFigure],
-    find: Callable[[Preset], PlannedModel | None],
-) -> Iterator[Way]:
-    """The ways to draft that people measured in this setup, with the draft models they named."""
+def _measured(target: PlannedModel, found: Iterable[PairFigure], find: Finder) -> Iterator[Way]:
+    """The ways to draft that people measured in this setup, with the draft models they named.
+
+    If no list has the draft's file, the answer shows the figure without a command.
+    """
     for each in found:
         entry = METHODS[each.method]
         if not entry.runners or not entry.drafts or entry.instrument:
             continue  # no runner supports the method
-        if entry.draft == "none" or (
-            entry.draft == "built-in" and target.facts.draft_layers and not each.draft
-        ):
-            yield way_by(each.method, target)
-        elif (preset := preset_called(each.draft or "")) and (model := find(preset)):
+        preset = preset_called(each.draft or "")
+        model = find(preset) if preset else None
+        if preset and model:
             yield way_by(each.method, target, model, preset.name)
-        elif source_of(each.method) != "model" and not listed_drafter(each.method, target):
-            # No list has the draft's file, so the answer shows the figure without a command.
-            yield way_by(each.method, target, assumed_drafter(each.method, target))
-
-
-@cache
-def _pairs_of(model: str) -> tuple[PresetPair, ...]:
-    def owner(pair: PresetPair) -> str:
-        return presets()[pair.target].model if pair.target in presets() else pair.target
-
-    return tuple(pair for pair in pairs() if pair.fits and owner(pair) == model)
+        elif source_of(each.method) != "model":
+            yield way_of(each.method, target, find)

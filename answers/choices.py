@@ -1,126 +1,49 @@
 """An option to switch on: a model with its draft, placed in memory and estimated."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.commands import default_depth, load_words, method_of
-from answers.engine_commands import ServeLine, serve_nearest
-from answers.estimate import Prediction, Setup, predicted, usual_depth
+from answers.engine_commands import (
+    ServeLine,
+    default_depth,
+    default_method,
+    load_words,
+    serve_nearest,
+)
+from answers.engine_table import ENGINES
+from answers.estimate import Accuracy, Setup, predicted, typical, usual_depth
 from answers.evidence import PairFigure
-from answers.model import LayerPlacement, ModelFacts
-from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
-from answers.presets import Preset
-from answers.rounds import DraftSource, Speculation
-from answers.served_engines import ENGINES
-from answers.shapes import ShapeRow
+from answers.kinds import kind_of
+from answers.model import LayerPlacement
+from answers.placement import LoadPlan, Projection, fit, largest_context, project
 from answers.speed import MachineSpeed, SpeedEstimate, plain
+from answers.ways import PlannedModel, Way
+from schemas.method import NO_SPECULATION
 from schemas.rig import LLAMA_CPP
 
 NO_DRAFT = "no draft"
-DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 
 
-class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
-
-    The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
-    downloads. `preset` and `shape` are the model's rows in the tables, if they have the model.
-    `engine` is the id of the engine that loads it.
-    """
-
-    facts: ModelFacts
-    path: Path | None
-    server_name: str
-    notes: tuple[str, ...] = ()
-    preset: Preset | None = None
-    shape: ShapeRow | None = None
-    engine: str = LLAMA_CPP
-
-    @property
-    def is_here(self) -> bool:
-        """Whether a server can load the model by its name, from this disk or from the hub."""
-        of_other = self.engine != LLAMA_CPP and "/" in self.server_name
-        return self.path is not None or of_other or self.server_name.startswith("-hf ")
-
-
-class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to draft: its source, its method, its draft model if it has one, and its depths.
-
-    `name` is the name of the draft model in a command. `acceptance` is the measured chance that a
-    drafted token is accepted, if it is known.
-    """
-
-    source: DraftSource
-    method: str
-    draft: PlannedModel | None = None
-    name: str = ""
-    depths: tuple[int, ...] = tuple(DEPTHS)
-    acceptance: float | None = None
-    draft_on_host: bool = False
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """A key for a way to draft: its method and the name of its draft model."""
-        return self.method, self.name
-
-    @property
-    def label(self) -> str:
-        """The draft source, in a few words."""
-        if self.source == "text":
-            return f"n-gram drafts ({self.method})"
-        if self.source == "own-head":
-            return "its own prediction head (MTP)"
-        return f"the draft {self.name}" if self.name else self.method
-
-    def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
-        """The models to load for this way of drafting, at each depth."""
-        load = alone.without_speculation()
-        if self.draft is not None:
-            draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
-            load = replace(load, draft=draft)
-        if self.source == "own-head":
-            load = replace(load, uses_head=True)
-        # llama.cpp keeps copies of the recurrent state, to undo rejected tokens of heads.
-        if not (alone.target.recurrent and self.source in ("own-head", "other-head")):
-            return dict.fromkeys(depths, load)
-        return {
-            depth: replace(load, setting=replace(load.setting, rollback_states=depth))
-            for depth in depths
-        }
-
-    def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """The models to load for this way of drafting at one depth."""
-        return self.loads(alone, (depth,))[depth]
-
-    def speculation(self, depth: int) -> Speculation:
-        return Speculation(
-            source=self.source, method=self.method, depth=depth, acceptance=self.acceptance
-        )
-
-
-class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
+class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One way to use the memory: the models to load, their placement and their speed.
 
-    `parts` names the option: "no draft" or its way of drafting, then what else it changes.
-    `figures` is the map's figure of this method at this place, if it pulls the estimate; `tried`
-    counts the people who tried the method with this model on this card, and on any; if nobody did,
-    those who tried the kind of method.
+    `parts` names the option: "no draft" or its `way` of drafting at a `depth`, then what else it
+    changes. `figures` is the map's figure of this method at this place, if it pulls the estimate;
+    `tried` counts the people who tried the method with this model on this card, and on any; if
+    nobody did, those who tried the kind of method.
     """
 
     parts: tuple[str, ...]
     case: LoadPlan
     found: Projection
-    speculation: Speculation | None
     tps: SpeedEstimate
     target: PlannedModel
-    draft: PlannedModel | None
     way: Way | None = None
+    depth: int = 0
     gain: SpeedEstimate | None = None
-    predicted: Prediction | None = None
     figures: PairFigure | None = None
     tried: tuple[int, int, float] = (0, 0, 0.0)
 
@@ -129,38 +52,44 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
         return ", ".join(self.parts)
 
     @property
+    def draft(self) -> PlannedModel | None:
+        """The draft model that the option loads."""
+        return self.way.draft if self.way else None
+
+    @cached_property
+    def fits(self) -> bool:
+        return self.found.fits
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the gain is from people's figures, not from a measured curve or acceptance."""
+        return self.gain is not None and self.gain.basis not in ("curve", "physics")
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The tested errors of estimates of this kind; `None` if too few people tried the kind."""
+        if self.way is None or not self.estimated:
+            return None
+        mixture = self.case.target.mixture
+        return typical().accuracy.get(kind_of(self.way.method, mixture=mixture))
+
+    @property
     def command(self) -> ServeLine | None:
         """The engine's server line that loads the option, with the names of files.
 
         For an engine that lacks the method, it is llama-server's.
         """
-        engine = ENGINES[self.target.engine]
-        if engine.server != LLAMA_CPP:
-            extra = engine.load_words(self.case.setting.context, len(self.case.devices))
-            line = self._line(engine.server, extra)
+        engine, case, draft = ENGINES[self.target.engine], self.case, self.draft
+        method = default_method(self.way.method, self.depth) if self.way else NO_SPECULATION
+        files = self.target.server_name, draft.server_name if draft else None
+        if engine.program:
+            extra = engine.load_words(case.setting.context, len(case.devices))
+            line = serve_nearest(engine.label, *files, method, extra)
             if line is not None:
                 return line
-        extra = load_words(self.case.setting, self.found.placement)
-        extra += [] if self.draft is None else ["-ngld", str(self.case.draft_layers)]
-        return self._line(LLAMA_CPP, extra)
-
-    def _line(self, server: str, extra: list[str]) -> ServeLine | None:
-        return serve_nearest(
-            server,
-            self.target.server_name,
-            None if self.draft is None else self.draft.server_name,
-            method_of(self.speculation),
-            extra,
-        )
-
-    @property
-    def draft_name(self) -> str:
-        """The name of the draft model in a command line."""
-        return self.way.name if self.way else ""
-
-    @property
-    def fits(self) -> bool:
-        return self.found.fits
+        extra = load_words(case.setting, self.found.placement)
+        extra += [] if draft is None else ["-ngld", str(case.draft_layers)]
+        return serve_nearest(LLAMA_CPP, *files, method, extra)
 
 
 class Placements:
@@ -181,25 +110,30 @@ class Placements:
         """The target's placement without a draft, with as many layers on the devices as fit."""
         return fit(self._load)
 
-    def of(self, way: Way) -> Mapping[int, Projection]:
-        """The placement of target and draft for a way to draft, at each of its depths."""
-        key = (way.method, way.name, way.depths)
+    def of(self, way: Way, depths: tuple[int, ...]) -> Mapping[int, Projection]:
+        """The placement of target and draft for a way to draft, at each depth."""
+        key = (way.key, depths)
         if key not in self._ways:
-            self._ways[key] = self._at_depths(way)
+            self._ways[key] = self._at_depths(
+                {depth: way.load(self._load, depth) for depth in depths}
+            )
         return self._ways[key]
 
-    def longest_context(self, way: Way | None, depth: int, placement: LayerPlacement) -> int | None:
-        """The longest context in tokens with this placement; `None` if no context fits."""
-        key = (way and (way.method, way.name), depth, placement)
+    def longest_context(self, option: PlanOption) -> int | None:
+        """The longest context in tokens with an option's placement; `None` if no context fits."""
+        way, depth, placement = option.way, option.depth, option.found.placement
+        key = (way and way.key, depth, placement)
         if key not in self._contexts:
             load = way.load(self._load, depth) if way else self._load
             self._contexts[key] = largest_context(load, placement)
         return self._contexts[key]
 
-    def _at_depths(self, way: Way) -> Mapping[int, Projection]:
-        loads = way.loads(self._load, way.depths)
-        load = loads[max(way.depths)]
-        deepest = project(load, self._fixed) if self._fixed else fit(load)
+    def _at_depths(self, loads: Mapping[int, LoadPlan]) -> Mapping[int, Projection]:
+        load = loads[max(loads)]
+        if self._fixed:
+            deepest = project(load, self._fixed)
+        else:
+            deepest = self.alone if load is self._load else fit(load)
         placement = deepest.placement
         whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
         found = {}
@@ -212,19 +146,17 @@ class Placements:
         return found
 
 
-def without_speculation(
-    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection
+def without_draft(
+    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection, *changes: str
 ) -> PlanOption:
-    """The option to load the target without a draft, with this placement."""
+    """The option to load a target without a draft, with this placement and these changes."""
     alone = load.without_speculation()
     return PlanOption(
-        parts=(NO_DRAFT,),
+        parts=(NO_DRAFT, *changes),
         case=alone,
         found=found,
-        speculation=None,
         tps=plain(alone, found, speed),
         target=target,
-        draft=None,
     )
 
 
@@ -233,32 +165,26 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
 
     If the acceptance or the cost of wider steps was measured, it is the depth predicted fastest.
     """
-    depths = depths_of(way, setup)
-    placed, loads = placements.of(replace(way, depths=depths)), way.loads(alone.case, depths)
-    each_depth = {
-        depth: predicted(setup, loads[depth], placed[depth], way.speculation(depth))
-        for depth in depths
-    }
-    depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
-    gain = each_depth[depth].gain
-    here = setup.here(way.method)
+    depths = _depths(way, setup)
+    placed, loads = placements.of(way, depths), {n: way.load(alone.case, n) for n in depths}
+    gains = {n: predicted(setup, loads[n], placed[n], way, n) for n in depths}
+    depth = max(gains, key=lambda each: (placed[each].fits, gains[each].estimate))
+    gain, here = gains[depth], setup.here(way.method)
     return replace(
         alone,
         parts=(way.label,),
         case=loads[depth],
         found=placed[depth],
-        speculation=way.speculation(depth),
         tps=alone.tps.times(gain),
-        draft=way.draft,
         way=way,
+        depth=depth,
         gain=gain,
-        predicted=each_depth[depth],
-        figures=here[0] if here and each_depth[depth].curve is None else None,
+        figures=here[0] if here and gain.basis != "curve" else None,
         tried=setup.tried(way.method, mixture=alone.case.target.mixture),
     )
 
 
-def depths_of(way: Way, setup: Setup) -> tuple[int, ...]:
+def _depths(way: Way, setup: Setup) -> tuple[int, ...]:
     """The depths to compare: all that a measured curve covers, or with a known acceptance.
 
     Otherwise, only the one that most people use with the method for this model.
@@ -269,5 +195,5 @@ def depths_of(way: Way, setup: Setup) -> tuple[int, ...]:
     if way.acceptance is not None or len(way.depths) == 1:
         return way.depths
     here = next((pair.depth for pair in setup.here(way.method) if pair.depth), None)
-    known = here or usual_depth(setup.figures, way.method) or default_depth(way.method)
+    known = here or usual_depth(setup.question.figures, way.method) or default_depth(way.method)
     return (min(way.depths, key=lambda depth: abs(depth - known)),)

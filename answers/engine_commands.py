@@ -1,7 +1,6 @@
-"""Write the command lines that serve or measure a setting, as lists of arguments.
+"""Write the command lines that serve a model with a method, as lists of arguments.
 
-This module supplies the method's options for every command that the terminal or a page prints;
-`answers.commands` supplies the options for a planned placement. The llama-server runner writes its
+`engines.toml` and `methods.toml` have the words of each engine. The llama-server runner writes its
 own options, because it asks the binary for its flags. `tests/test_commands.py` compares the options
 of both for every method.
 """
@@ -12,11 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from answers.engine_table import ENGINES, EngineEntry
+from answers.model import LayerPlacement, Setting
+from answers.ways import DraftSource
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
 from schemas.rig import IK_LLAMA_CPP, LLAMA_CPP
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.method_table import MethodEntry
 
-VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
+_DEPTH = 8  # the longest draft of a method that chooses its depth itself
+_USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larger batch
 # Sizes for which `None` means no limit. Older builds have a default limit, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
@@ -24,10 +28,6 @@ _SHORT_LOOKUP = (
     "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875). "
     "For agents, also measure a minimum of 3 (--method prompt-lookup:ngram_min=3) on tool calls "
     "(--tasks tools)."
-)
-_MLX_CACHE = (
-    "mlx_lm.server 0.32.2 returns a different text if it drafts for a prompt that is partly in its "
-    "cache; --prompt-cache-size 0 switches the cache off."
 )
 
 
@@ -55,16 +55,14 @@ def serve_nearest(
 ) -> ServeLine | None:
     """The command that serves a model with a method, or with the nearest method and a note.
 
-    `None` if the engine has no such method. `model` and `draft` are file names or `-hf
-    owner/repo:quant`. `extra` are further arguments for the server. `known` are the arguments of a
-    recorded run, whose spelling is kept because its build may not accept a newer spelling.
+    `None` if the engine, of which `engine` is the label, has no such method. `model` and `draft`
+    are file names or `-hf owner/repo:quant`. `extra` are further arguments for the server. `known`
+    are the arguments of a recorded run, whose spelling is kept because its build may not accept a
+    newer spelling.
     """
-    for name, (program, speculating) in _OTHER_SERVERS.items():
-        if engine.startswith(name):
-            plain = (*program, model, *extra)
-            if method == NO_SPECULATION:
-                return ServeLine(words=plain)
-            return speculating(plain, draft, method)
+    for entry in ENGINES.values():
+        if entry.program and engine.startswith(entry.label):
+            return _serve_elsewhere(entry, (*entry.program, model, *extra), draft, method)
     if not engine.startswith((LLAMA_CPP, IK_LLAMA_CPP)):
         return None
     speculation = stages(method) if engine == IK_LLAMA_CPP else drafting(method, known)
@@ -83,10 +81,52 @@ def serve_nearest(
     return served and replace(served, note=note)
 
 
+def methods_by(source: DraftSource, engine: str = LLAMA_CPP) -> tuple[str, ...]:
+    """The ids of the methods that use this draft source in an engine, the usual method first."""
+
+    def runs(entry: MethodEntry) -> bool:
+        if engine == "vllm":
+            return entry.vllm is not None and entry.vllm.method is not None
+        return engine in entry.served if ENGINES[engine].program else entry.llama_cpp is not None
+
+    return tuple(
+        each.id
+        for each in METHODS.values()
+        if each.drafts and not each.instrument and source_of(each.id) == source and runs(each)
+    )
+
+
+def source_of(method: str) -> DraftSource:
+    """The source from which a method drafts."""
+    if method == DRAFT_MODEL:
+        return "model"
+    sources: Mapping[str, DraftSource] = {"built-in": "own-head", "none": "text"}
+    return sources.get(METHODS[method].draft, "other-head")
+
+
+def default_depth(method: str) -> int:
+    """The longest draft that a method makes if no depth is requested."""
+    return int(METHODS[method].defaults.get("n_max", _DEPTH))
+
+
 def default_method(kind: str, n_max: int | None = None) -> Method:
     """A method with its usual parameters, and with this depth if a depth is given."""
     depth = {} if n_max is None else {"n_max": n_max}
     return method_with(kind, {**METHODS[kind].defaults, **depth})
+
+
+def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
+    """llama-server's arguments for a plan, without default cache types and flash attention."""
+    words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
+    words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
+    words += ["-kvu"] if setting.unified and setting.slots > 1 else []
+    words += ["-ngl", str(placement.layers), "-fit", fit]
+    if placement.cpu_experts and placement.layers:
+        words += ["-ncmoe", str(placement.cpu_experts)]
+    words += [] if setting.flash_attention else ["-fa", "off"]
+    if setting.kv_k != "f16":
+        words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
+    return words
 
 
 def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
@@ -159,11 +199,31 @@ def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
     return (hub, name.removeprefix("-hf ")) if name.startswith("-hf ") else (file, name)
 
 
+def _serve_elsewhere(
+    engine: EngineEntry, plain: tuple[str, ...], draft: str | None, method: Method
+) -> ServeLine | None:
+    """The command for an engine whose words the tables have; `None` if it lacks the method."""
+    if method == NO_SPECULATION:
+        return ServeLine(words=plain)
+    if engine.id == "vllm":
+        return _vllm(plain, draft, method)
+    options, depth = METHODS[method.type].served.get(engine.id), method.n_max
+    if options is None or depth is None:
+        return None
+    given = {"draft": draft, "depth": depth, "width": depth + 1}
+    words = [
+        word.format(**given)
+        for option in options
+        if draft or "{draft}" not in option
+        for word in option.split()
+    ]
+    return ServeLine(words=(*plain, *words), note=engine.note)
+
+
 def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    entry = METHODS[method.type].vllm
+    entry, given = METHODS[method.type].vllm, method.sizes
     if entry is None or entry.method is None:
         return None
-    given = method.sizes
     config = {
         "method": entry.method,
         "num_speculative_tokens": method.n_max,
@@ -176,68 +236,3 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
     return ServeLine(
         words=(*plain, "--speculative-config", text), note=_SHORT_LOOKUP if short else None
     )
-
-
-def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    """The command for SGLang, which drafts a single chain (a top-k of 1), not a tree."""
-    algorithm, depth = METHODS[method.type].sglang, method.n_max
-    if algorithm is None or depth is None:
-        return None
-    words = ["--speculative-algorithm", algorithm]
-    words += ["--speculative-draft-model-path", draft] if draft else []
-    chain = {"num-steps": depth, "eagle-topk": 1, "num-draft-tokens": depth + 1}
-    # A step also verifies the token before the draft; DSpark's block size counts only the draft.
-    own = {
-        "DFLASH": {"num-draft-tokens": depth + 1},
-        "NGRAM": {"num-draft-tokens": depth + 1},
-        "DSPARK": {"dspark-block-size": depth},
-    }
-    for name, size in own.get(algorithm, chain).items():
-        words += [f"--speculative-{name}", str(size)]
-    return ServeLine(words=(*plain, *words))
-
-
-def _mlx_lm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    if method.type != DRAFT_MODEL or draft is None or method.n_max is None:
-        return None
-    speculation = ("--draft-model", draft, "--num-draft-tokens", str(method.n_max))
-    return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
-
-
-# The arguments before the model's name, and the function that adds a method's arguments.
-_OTHER_SERVERS = {
-    VLLM: (("vllm", "serve"), _vllm),
-    SGLANG: (("python", "-m", "sglang.launch_server", "--model-path"), _sglang),
-    MLX_LM: (("mlx_lm.server", "--model"), _mlx_lm),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSetting:
-    """A setting to measure with `run`: files, a method, and options that are not the defaults."""
-
-    target: str
-    draft: str | None = None
-    method: str | None = None
-    runner: tuple[str, ...] = ()
-    concurrency: int = 1
-    options: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
-
-
-def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]:
-    """The `draftmap` arguments that measure several settings of one target in one run."""
-    first, levels = settings[0], sorted({each.concurrency for each in settings})
-    words = ["run", *(["--quick"] if quick else []), "--target", first.target]
-    words += _each("--draft", (each.draft for each in settings))
-    words += _each("--method", (each.method for each in settings))
-    words += first.runner
-    words += [] if levels == [1] else ["--concurrency", ",".join(map(str, levels))]
-    for options in dict.fromkeys(each.options for each in settings):
-        words += options
-    return [*words, *_each("--tasks", (",".join(each.tasks) for each in settings))]
-
-
-def _each(flag: str, values: Iterable[str | None]) -> list[str]:
-    """A flag and a value for each distinct value, in order."""
-    return [word for value in dict.fromkeys(values) if value for word in (flag, value)]

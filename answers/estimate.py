@@ -8,20 +8,20 @@ person's figure. Note 0054 has the other designs that were compared.
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.curves import Curve
-from answers.evidence import PairFigure
-from answers.kin import Rig
-from answers.kinds import Case, drafting_class, engine_kind, machine_kind
-from answers.model import LayerPlacement
+from answers.engine_table import engine_kind
+from answers.evidence import ALL_TASKS, PairFigure, Rig
+from answers.kinds import Case, drafting_class, kind_of, machine_kind
 from answers.placement import LoadPlan, Projection
-from answers.rounds import Speculation, highest, speedup
-from answers.speed import MachineSpeed, SpeedEstimate, plain_tps, step_bytes
+from answers.question import Question
+from answers.rounds import Curve, highest, speedup
+from answers.speed import SpeedEstimate, plain_tps, step_bytes
+from answers.ways import Way
 
 # Standard deviations of logarithms: between models of a kind, between places with one model, and
 # between people at one place. Chosen on whole sources left out.
@@ -30,6 +30,9 @@ MODELS, PLACES, PEOPLE = 0.1, 0.15, 0.2
 DRAWN_KIND, DRAWN_CARD = 1.0, 3.0
 _RATES = 0.1  # between people's plain speeds with the same card, model and quantisation
 _Z90 = 1.6449
+_SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
+_MS_PER_S = 1000.0
+_CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 _FEW = 3  # people
 RAW = 4  # the people that one counts for who published all trials
 _FURTHEST = 0.7  # no figure from elsewhere pulls by more than this logarithm
@@ -83,11 +86,6 @@ class Typical(msgspec.Struct, frozen=True, kw_only=True, eq=False):
                 total += share * (math.log(known.speedup) - total)
         return total
 
-    def people(self, case: Case) -> float:
-        """The number of people who tried a kind of method."""
-        known = self.kinds.get(case.kind)
-        return known.people if known else 0.0
-
 
 class Pull(msgspec.Struct, frozen=True, kw_only=True):
     """The pull of figures on an estimate: its shift and variance, as logarithms."""
@@ -96,75 +94,103 @@ class Pull(msgspec.Struct, frozen=True, kw_only=True):
     variance: float
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
-    """The question before a draft is chosen.
+class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A question before a draft is chosen, with its target alone in memory as `found`.
 
-    `base` is the speed of the target alone in `placement`, which speedups refer to; `whole` means
-    that all layers are on the devices. `figures` are those of the model on all machines, one for
-    each method. They count in full for this machine only with `counts`, which a requested placement
-    or a long context rules out. `curve` has step times measured on this machine.
+    `plain` is the target's speed by formulas.
     """
 
-    rig: Rig
-    machine: MachineSpeed
-    base: SpeedEstimate
-    placement: LayerPlacement
-    whole: bool
-    engine: str
-    counts: bool = True
-    quantisation: str | None = None
-    figures: tuple[PairFigure, ...] = ()
-    curve: Curve | None = None
+    question: Question
+    plain: SpeedEstimate
+    found: Projection
+
+    @cached_property
+    def base(self) -> SpeedEstimate:
+        """The speed of the target alone: timed on this machine, else pulled by people's figures."""
+        curve = self.question.curve
+        if curve is None or not self.found.fits_whole:
+            return self._pulled(self.plain)
+        tps = _MS_PER_S / curve.step_ms
+        low, high = tps / _CURVE_REACH, tps * _CURVE_REACH
+        return SpeedEstimate(estimate=tps, low=low, high=high, basis="curve")
+
+    def _pulled(self, plain: SpeedEstimate) -> SpeedEstimate:
+        """The plain speed, pulled towards that of people with the same file at this place.
+
+        The formulas' error and the difference between people are standard deviations, so n people
+        leave little of the formulas.
+        """
+        rated = [
+            (pair.rated or 1, pair.baseline_tps, pair.tier)
+            for pair in self.question.pairs
+            if pair.task == ALL_TASKS and pair.quantisations == (self.question.quantisation,)
+            if pair.baseline_tps and self.near(pair)
+        ]
+        if not rated:
+            return plain
+        total = sum(people for people, _, _ in rated)
+        seen = sum(math.log(tps) * people for people, tps, _ in rated) / total
+        variance = (math.log(plain.high / plain.low) / 2 / _Z90) ** 2
+        share = variance / (variance + _RATES**2 / max(people for people, _, _ in rated))
+        middle = math.log(plain.estimate) + share * (seen - math.log(plain.estimate))
+        reach = _Z90 * math.sqrt(_RATES**2 + variance * (1 - share))
+        return SpeedEstimate(
+            estimate=math.exp(middle),
+            low=math.exp(middle - reach),
+            high=math.exp(middle + reach),
+            basis=rated[0][2],
+            assumes=plain.assumes,
+        )
 
     def curve_for(self, depth: int) -> Curve | None:
-        """The curve, if it covers a round of this depth."""
-        return self.curve if self.curve and depth <= self.curve.deepest else None
+        """The measured curve, if it covers a round of this depth."""
+        curve = self.question.curve
+        return curve if curve and depth <= curve.deepest else None
+
+    @cached_property
+    def of_place(self) -> tuple[PairFigure, ...]:
+        """The figures of this place."""
+        return tuple(filter(self.near, self.question.figures))
 
     def here(self, method: str) -> tuple[PairFigure, ...]:
         """The figures of this place with a method."""
-        return tuple(pair for pair in self.figures if pair.method == method and self.near(pair))
+        return tuple([pair for pair in self.of_place if pair.method == method])
 
     def near(self, pair: PairFigure) -> bool:
         """Whether a figure is of this card, kind of engine, and placement.
 
-        The same file on the same card has the same placement for everyone with a short context.
+        A requested placement or a long context rules all figures out. The same file on the same
+        card has the same placement for everyone with a short context.
         """
-        engines = {engine_kind(each) for each in pair.engines} or {self.engine}
-        same_file = self.quantisation is not None and pair.quantisations == (self.quantisation,)
-        placed = same_file or (self.whole and not pair.offload)
-        return self.counts and placed and self.engine in engines and self.rig.has(pair)
+        asked = self.question
+        if asked.fixed or asked.setting.context > _SHORT_CONTEXT or not asked.rig.has(pair):
+            return False
+        engines = {engine_kind(each) for each in pair.engines} or {asked.engine}
+        same_file = asked.quantisation is not None and pair.quantisations == (asked.quantisation,)
+        placed = same_file or (self.found.fits_whole and not pair.offload)
+        return placed and asked.engine in engines
 
     def tried(self, method: str, *, mixture: bool) -> tuple[int, int, float]:
         """The people who tried a method here with this model, and anywhere; else its kind."""
         here = sum(_people(pair) for pair in self.here(method))
-        own = sum(pair.people for pair in self.figures if pair.method == method)
-        kind = Case(rig=self.rig, mixture=mixture, method=method)
-        return here, own, 0.0 if own else typical().people(kind)
+        own = sum(pair.people for pair in self.question.figures if pair.method == method)
+        kind = typical().kinds.get(kind_of(method, mixture=mixture))
+        return here, own, kind.people if kind and not own else 0.0
 
     def pull(self, case: Case) -> Pull:
         """The pull of this model's figures with methods that draft alike."""
+        drafting = drafting_class(case.method)
         near: list[tuple[float, float]] = []
         far: list[tuple[float, float]] = []
-        for pair in self.figures:
-            if drafting_class(pair.method) == drafting_class(case.method):
-                rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
-                there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
-                above = math.log(pair.speedup) - typical().log_speedup(there)
-                here = pair.method == case.method and self.near(pair)
-                (near if here else far).append((_people(pair), above))
+        for pair in self.question.figures:
+            if drafting_class(pair.method) != drafting:
+                continue
+            rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
+            there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
+            above = math.log(pair.speedup) - typical().log_speedup(there)
+            here = pair.method == case.method and pair in self.of_place
+            (near if here else far).append((_people(pair), above))
         return pull(near, far)
-
-
-class Prediction(msgspec.Struct, frozen=True, kw_only=True):
-    """A predicted speedup with its 90 % interval.
-
-    An estimate from figures has the `accuracy` of its kind, or `None` if too few people tried the
-    kind; a prediction by a measured curve has the `curve`.
-    """
-
-    gain: SpeedEstimate
-    accuracy: Accuracy | None = None
-    curve: Curve | None = None
 
 
 @cache
@@ -205,62 +231,59 @@ def deviation(found: Pull) -> float:
 
 
 def predicted(
-    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation
-) -> Prediction:
+    setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int
+) -> SpeedEstimate:
     """The predicted gain of speculation over the target alone in the same memory.
 
     If the acceptance or the cost of wider steps was measured, formulas replace the estimate. A
     curve is not used for text methods, whose rounds are mostly plain steps.
     """
-    curve = None if speculation.source == "text" else setup.curve_for(speculation.depth)
-    if speculation.acceptance is None and curve is None:
-        return _estimated(setup, load, found, speculation)
-    gain = speedup(load, speculation, machine_kind(setup.rig), curve)
+    curve = None if way.source == "text" else setup.curve_for(depth)
+    if way.acceptance is None and curve is None:
+        return _estimated(setup, load, found, way, depth)
+    gain = speedup(load, way, depth, machine_kind(setup.question.rig), curve)
     loss = math.exp(_displaced(setup, load, found))
-    gain = replace(gain, estimate=gain.estimate * loss, low=gain.low * loss, high=gain.high * loss)
-    return Prediction(gain=gain, curve=curve)
+    return replace(gain, estimate=gain.estimate * loss, low=gain.low * loss, high=gain.high * loss)
 
 
 def _estimated(
-    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation
-) -> Prediction:
+    setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int
+) -> SpeedEstimate:
     """The estimate, capped by what rounds can yield, with the loss of displaced layers.
 
     Whether a draft displaces layers depends on the memory that is free, which is only estimated. So
     the loss counts half in the estimate, in full at the lower end and not at the upper end.
     """
+    whole = setup.found.fits_whole
     case = Case(
-        rig=setup.rig,
+        rig=setup.question.rig,
         mixture=load.target.mixture,
-        method=speculation.method,
-        engine=setup.engine,
-        partly=not setup.whole,
+        method=way.method,
+        partly=not whole,
     )
-    pulled = setup.pull(case)
-    known = typical()
-    limit = math.log(highest(load, speculation, one_memory=setup.whole))
+    pulled, known = setup.pull(case), typical()
+    limit = math.log(highest(load, way.source, depth, one_memory=whole))
     middle = min(known.log_speedup(case) + pulled.shift, limit)
     reach = known.reach.get(case.kind, known.reach[ALL]) * deviation(pulled)
-    loss = _displaced(setup, load, found)
-    here = setup.here(speculation.method)
-    gain = SpeedEstimate(
+    loss, here = _displaced(setup, load, found), setup.here(way.method)
+    return SpeedEstimate(
         estimate=math.exp(middle + loss / 2),
         low=math.exp(middle - reach + loss),
         high=math.exp(min(middle + reach, limit)),
         basis=here[0].tier if here else "predicted",
     )
-    return Prediction(gain=gain, accuracy=known.accuracy.get(case.kind))
 
 
 def _displaced(setup: Setup, load: LoadPlan, found: Projection) -> float:
     """The logarithm of the target's speed beside the draft over its speed alone; 0 or less."""
-    if found.placement == setup.placement:
+    if found.placement == setup.found.placement:
         return 0.0
-    both = (
-        plain_tps(step_bytes(load.target, placement, load.setting), setup.machine)
-        for placement in (found.placement, setup.placement)
+    beside, alone = (
+        plain_tps(
+            step_bytes(load.target, each.placement, load.setting), setup.question.computer.speed
+        )
+        for each in (found, setup.found)
     )
-    beside, alone = both
     return min(0.0, math.log(beside / alone))
 
 
@@ -273,28 +296,3 @@ def usual_depth(figures: Iterable[PairFigure], method: str) -> int | None:
     if sum(people.values()) < _FEW:
         return None
     return max(people, key=lambda depth: (people[depth], -depth))
-
-
-def plain_here(setup: Setup, figures: Iterable[PairFigure]) -> SpeedEstimate:
-    """The plain speed, pulled from the formulas towards that of people at this place.
-
-    `figures` are those with the quantisation of the question. The formulas' error and the
-    difference between people are standard deviations, so n people leave little of the formulas.
-    """
-    base, rated = setup.base, [(pair, pair.rated or 1) for pair in figures if setup.near(pair)]
-    rated = [(pair, people) for pair, people in rated if pair.baseline_tps]
-    if not rated:
-        return base
-    total = sum(people for _, people in rated)
-    seen = sum(math.log(pair.baseline_tps or 1) * people for pair, people in rated) / total
-    variance = (math.log(base.high / base.low) / 2 / _Z90) ** 2
-    share = variance / (variance + _RATES**2 / max(people for _, people in rated))
-    middle = math.log(base.estimate) + share * (seen - math.log(base.estimate))
-    reach = _Z90 * math.sqrt(_RATES**2 + variance * (1 - share))
-    return SpeedEstimate(
-        estimate=math.exp(middle),
-        low=math.exp(middle - reach),
-        high=math.exp(middle + reach),
-        basis=rated[0][0].tier,
-        assumes=base.assumes,
-    )

@@ -1,18 +1,23 @@
-"""Read what people got with a model: the figures of the map, by card and method.
+"""Read what people got with a model: the figures of the map, by machine and method.
 
 `evidence.json` has rows of the pipeline's table `pair`, the only place where the figures of several
 people are combined, so an answer quotes what every page shows. The pipeline writes the file from
 `results/`, and a test compares the two.
 """
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
 import msgspec
 
+from answers.machines import Computer
+from answers.rates import is_processor
+
+_SAME_SIZE = 0.1  # sizes are printed in whole GB
 Tier = Literal["measured", "imported", "published"]
 ALL_TASKS = "all"
 
@@ -62,6 +67,28 @@ class PairFigure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=Tru
     sure: bool = False
 
 
+class Rig(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine as the evidence names it: a card and the number of such cards, or a processor.
+
+    `gib` is the memory of all cards together, if it is known.
+    """
+
+    card: str
+    cards: int = 1
+    on_cpu: bool = False
+    gib: float | None = None
+
+    def has(self, pair: PairFigure) -> bool:
+        """Whether a figure is about this machine."""
+        if self.on_cpu != pair.on_cpu:
+            return False
+        if self.on_cpu:
+            return is_processor(pair.card, self.card)
+        if (pair.card, pair.cards) != (self.card, self.cards):
+            return False
+        return not (self.gib and pair.gib) or math.isclose(self.gib, pair.gib, rel_tol=_SAME_SIZE)
+
+
 @cache
 def pairs() -> tuple[PairFigure, ...]:
     """The figures that ship with the program."""
@@ -78,6 +105,20 @@ def by_model() -> Mapping[str, Sequence[PairFigure]]:
     return found
 
 
+@lru_cache(maxsize=1024)
+def rig_of(computer: Computer) -> Rig:
+    """A computer's entry in the evidence: the names and number of its cards, or its processor."""
+    if not computer.devices:
+        return Rig(card=computer.host.card, on_cpu=True)
+    counts = Counter(memory.card for memory in computer.devices)
+    sizes = [memory.gib for memory in computer.devices]
+    return Rig(
+        card=" + ".join(sorted(counts)),
+        cards=sum(counts.values()) * computer.machines,
+        gib=None if None in sizes or len(counts) > 1 else sum(filter(None, sizes)),
+    )
+
+
 def of_task(here: Iterable[PairFigure], task: str | None, name: str = "") -> tuple[PairFigure, ...]:
     """Each method's figure for a task, else for all tasks; those of most people come first.
 
@@ -85,8 +126,12 @@ def of_task(here: Iterable[PairFigure], task: str | None, name: str = "") -> tup
     `name` come first, then those of the variant with the shortest name.
     """
     whole = [pair for pair in here if pair.quantisation is None]
-    found = {(pair.target, pair.method): pair for pair in whole if pair.task == ALL_TASKS}
-    found |= {(pair.target, pair.method): pair for pair in whole if pair.task == task}
+    found = {
+        (pair.device, pair.target, pair.method): pair
+        for wanted in (ALL_TASKS, task)
+        for pair in whole
+        if pair.task == wanted
+    }
 
     def place(pair: PairFigure) -> tuple[bool, int, int, str, str]:
         other = pair.target_name.lower() != name.lower()

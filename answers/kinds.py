@@ -1,4 +1,4 @@
-"""Name the kinds of methods, machines and engines whose speedups are alike."""
+"""Name the kinds of methods and machines whose speedups are alike."""
 
 import re
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from functools import cache
 
 import msgspec
 
-from answers.kin import Rig
-from answers.placement import SHARING
+from answers.evidence import Rig
+from estimates.roofline import devices
 
 # Methods that draft alike; all other methods draft from the text.
 _CLASSES: Mapping[str, str] = {
@@ -15,24 +15,16 @@ _CLASSES: Mapping[str, str] = {
     "dflash2": "dflash", "dspark": "dspark", "eagle3": "eagle3", "other": "other",
 }  # fmt: skip
 TEXT = "text"
-# Engines that verify differently, by a part of their names; the first match counts.
-_ENGINES: Mapping[str, str] = {
-    "vllm": "vllm", "sglang": "sglang", "mlx": "mlx", "mtplx": "mlx", "ollama": "ollama",
-    "llama": "llama.cpp", "lm studio": "llama.cpp", "transformers": "transformers",
-}  # fmt: skip
-LLAMA_CPP = "llama.cpp"
-# Kinds of cards by their names; the first match counts.
-_NVIDIA = (
-    ("nvidia old", re.compile(r"^(tesla [vpk]|gtx|titan|cmp|quadro|p\d)")),
-    ("nvidia shared", re.compile("gb10")),
-    ("nvidia datacentre", re.compile(r"^([abhl]\d|tesla)")),
-    ("nvidia", re.compile("")),
+# Kinds of cards by the beginnings of their names; the first match counts.
+_KINDS = (
+    ("nvidia old", r"tesla [vpk]|gtx|titan|cmp|quadro|p\d"),
+    ("nvidia shared", "gb10"),
+    ("nvidia datacentre", r"[abhl]\d|tesla"),
+    ("nvidia", r"rtx|v\d"),
+    ("intel", ".*(arc|intel)"),
+    ("amd", r".*(radeon|rx |r9\d|pro w\d|vega|instinct|mi\d|\d[ms]$|ryzen)"),
 )
-_OTHERS = (
-    ("intel", re.compile("arc|intel")),
-    ("amd", re.compile(r"radeon|rx |r9\d|pro w\d|vega|instinct|mi\d|\d[ms]$|ryzen")),
-    ("unknown", re.compile("")),
-)
+_APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,18 +36,22 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     rig: Rig
     mixture: bool
     method: str
-    engine: str = LLAMA_CPP
     partly: bool = False
 
     @property
     def kind(self) -> str:
-        """The kind of target and how the method drafts, such as `dense, mtp`."""
-        return f"{'mixture' if self.mixture else 'dense'}, {drafting_class(self.method)}"
+        return kind_of(self.method, mixture=self.mixture)
 
     @property
     def kind_here(self) -> str:
         """The kind, with the kind of machine: `dense, mtp, nvidia old` or `…, partly on a card`."""
         return f"{self.kind}, {'partly on a card' if self.partly else machine_kind(self.rig)}"
+
+
+@cache
+def kind_of(method: str, *, mixture: bool) -> str:
+    """The kind of target and how the method drafts, such as `dense, mtp`."""
+    return f"{'mixture' if mixture else 'dense'}, {drafting_class(method)}"
 
 
 def drafting_class(method: str) -> str:
@@ -66,14 +62,9 @@ def drafting_class(method: str) -> str:
 @cache
 def machine_kind(rig: Rig) -> str:
     """The kind of machine: Apple by generation, NVIDIA by age and purpose, all others by maker."""
-    if rig.sort not in ("nvidia", "other"):
-        return rig.sort
-    kinds = _NVIDIA if rig.sort == "nvidia" else _OTHERS
-    kind = next(kind for kind, pattern in kinds if pattern.search(rig.card))
-    return f"{kind} shared" if kind == "amd" and SHARING.fullmatch(rig.card) else kind
-
-
-@cache
-def engine_kind(name: str) -> str:
-    """One name for all engines and forks that verify drafts alike."""
-    return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")
+    if rig.on_cpu:
+        return "cpu"
+    if chip := _APPLE.fullmatch(rig.card):
+        return f"apple {chip[1]}"
+    kind = next((kind for kind, names in _KINDS if re.match(names, rig.card)), "unknown")
+    return f"{kind} shared" if kind == "amd" and rig.card in devices().sharing else kind

@@ -9,23 +9,22 @@ import msgspec
 from msgspec.structs import replace
 
 from answers import catalog
-from answers.answer import Question, figures_of
-from answers.choices import PlannedModel, Way
-from answers.evidence import PairFigure, by_model
-from answers.kin import rig_of
+from answers.engine_table import implied_engine
+from answers.errors import QuestionError
+from answers.evidence import PairFigure, by_model, rig_of
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.model_names import model_key
-from answers.names import ModelRef, card_label, read_model
-from answers.placement import SHARING
+from answers.names import ModelRef, card_label, read_machine, read_model
 from answers.presets import presets
-from answers.rates import Rate, with_rates
-from answers.served_engines import implied_engine
+from answers.question import Question
+from answers.rates import Rate, rates_of, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
 from answers.usual_weights import fitted
-from estimates.roofline import bandwidth_gb_per_s, devices
+from answers.ways import PlannedModel, Way
+from estimates.roofline import devices
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary.documents import document
 
@@ -34,31 +33,31 @@ PROCESSORS: Mapping[str, Sequence[str]] = _LISTED["processors"]
 COMMON: Sequence[Mapping[str, str]] = _LISTED["common"]
 MEMORY_CLASSES_GIB: Sequence[int] = _LISTED["memory_classes_gib"]
 _ASSUMED_ENGINE = f"the engine is not stated, so {LLAMA_CPP} is assumed"
-_PRINTED = {
-    "codellama": "CodeLlama",
-    "deepseek": "DeepSeek",
-    "glm": "GLM",
-    "smollm2": "SmolLM2",
-    "smollm3": "SmolLM3",
-    "tinyllama": "TinyLlama",
-    "gpt": "gpt",
-    "oss": "oss",
-    "lm": "LM",
-}
+_PRINTED: Mapping[str, str] = _LISTED["printed"]
 
 
 class ListedMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine under the name that pages print, with its description for the terminal.
-
-    `gib` is the memory of its cards, or the size of main memory if the card shares it.
-    """
+    """A machine under the name that pages print, with its description for the terminal."""
 
     name: str
     words: MachineWords
-    gib: float | None = None
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
-    gb_per_s: float | None = None
-    shares: bool = False  # card and processor share one memory
+
+    @property
+    def gib(self) -> float | None:
+        """The memory of its cards, or main memory if the card shares it; `None` if unknown."""
+        try:
+            found = described_computer(self.words)
+        except QuestionError:
+            return None
+        sizes = [card.gib for card in found.devices]
+        return None if None in sizes else sum(filter(None, sizes)) * found.machines or None
+
+    @property
+    def cards(self) -> str:
+        """The cards that the name means, as `2 rtx 3090 + 1 rtx 4090`."""
+        named = read_machine(self.name).cards if self.kind == "gpu" else ()
+        return " + ".join(f"{card.count} {card.key}" for card in named)
 
 
 def question_by_name(
@@ -78,7 +77,7 @@ def question_by_name(
         return None
     target, notes = as_asked(ref, target, computer)
     known = learned().rates if rates is None else rates
-    computer = with_rates(computer, known, target.facts)
+    computer = with_rates(computer, rates_of(computer, known), target.facts)
     return with_ways(question_about(ref, target, computer, pairs=pairs, notes=notes))
 
 
@@ -122,7 +121,7 @@ def question_about(
 
 def with_ways(asked: Question) -> Question:
     """The question with all ways to draft for its model."""
-    return replace(asked, ways=_ways(asked.target, figures_of(asked)))
+    return replace(asked, ways=_ways(asked.target, asked.figures_here))
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +131,12 @@ def _ways(target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, .
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Every model of known size, listed or in `reported`: its key, and its name for `plan`."""
-    return tuple(sorted(dict(_models(reported)).items()))
+    models = (*reported, *_LISTED["models"])
+    names = {each: each for each in models if not is_head(each) and shape_named(each) is not None}
+    names |= {model_key(shape.name): shape.name for shape in shapes()}
+    whole = (each for each in presets().values() if not each.head and not each.pruned_layers)
+    names |= {each.key: each.name for each in reversed([*whole])}
+    return tuple(sorted(names.items()))
 
 
 def model_label(key: str) -> str:
@@ -149,58 +153,35 @@ def listed_machines(pairs: Iterable[PairFigure]) -> Iterator[ListedMachine]:
     """
     one_of_each = {pair.device: pair for pair in pairs}
     processors = sorted({each.card for each in one_of_each.values() if each.on_cpu})
-    cards = [machine for key in sorted(devices().names) for machine in _cards(key)]
-    yield from cards
     known = frozenset(devices().names)
+    cards = [_card(name) for key in sorted(known) for name in _names(key)]
+    yield from cards
     rigs = {rig_of(described_computer(each.words)) for each in cards}
     for _, pair in sorted(one_of_each.items()):
         is_known = known.issuperset(pair.card.split(" + ")) and not pair.on_cpu
         if is_known and not any(rig.has(pair) for rig in rigs):
-            yield ListedMachine(name=pair.name, words=MachineWords(gpus=(pair.name,)), gib=pair.gib)
+            yield _card(pair.name)
     for gib in MEMORY_CLASSES_GIB:
-        words = MachineWords(vram=float(gib))
-        yield ListedMachine(name=f"{gib} GB card", words=words, gib=gib, kind="memory")
+        yield ListedMachine(
+            name=f"{gib} GB card", words=MachineWords(vram=float(gib)), kind="memory"
+        )
     ram = float(_LISTED["processor_ram_gib"])
     for text in (*PROCESSORS, *processors):
         words = MachineWords(gpus=("none",), cpu=text, ram=ram)
         yield ListedMachine(name=text, words=words, kind="cpu")
 
 
-def _cards(key: str) -> Iterator[ListedMachine]:
+def _card(name: str) -> ListedMachine:
+    return ListedMachine(name=name, words=MachineWords(gpus=(name,)))
+
+
+def _names(key: str) -> Iterator[str]:
     """A card with its usual memory, with its other memory sizes, and in groups of several."""
-    label, rate = card_label(key), bandwidth_gb_per_s(key)
-    usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
-    card = ListedMachine(
-        name=label,
-        words=MachineWords(gpus=(label,)),
-        gib=usual,
-        gb_per_s=rate,
-        shares=SHARING.fullmatch(key) is not None,
-    )
-    yield card
-    for gib in _LISTED["sizes"].get(key, ()):
-        name = f"{label} {gib} GB"
-        yield replace(card, name=name, words=MachineWords(gpus=(name,)), gib=gib)
+    label = card_label(key)
+    yield label
+    yield from (f"{label} {gib} GB" for gib in _LISTED["sizes"].get(key, ()))
     for count in _LISTED["several"].get(key, ()):
-        yield replace(
-            card,
-            name=f"{count} \N{MULTIPLICATION SIGN} {label}",
-            words=MachineWords(gpus=(label,) * count),
-            gib=usual and usual * count,
-            gb_per_s=rate and rate * count,
-        )
-
-
-def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Models as pairs of key and name; if a key is repeated, the last name counts."""
-    for model in (*reported, *_LISTED["models"]):
-        if not is_head(model) and shape_named(model) is not None:
-            yield model, model
-    for shape in shapes():
-        yield model_key(shape.name), shape.name
-    for preset in reversed(presets().values()):
-        if not preset.head and not preset.pruned_layers:
-            yield preset.key, preset.name
+        yield f"{count} \N{MULTIPLICATION SIGN} {label}"
 
 
 def _capital(word: str) -> str:

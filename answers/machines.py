@@ -1,7 +1,7 @@
 """Work out a machine's memory pools and bandwidths from a description or a list of its parts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import harmonic_mean
 
 import msgspec
@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from answers.errors import QuestionError
 from answers.model import Memory, ModelFacts, Setting
 from answers.names import (
-    NamedCard,
     NamedMachine,
     card_key,
     card_label,
@@ -19,22 +18,27 @@ from answers.names import (
     read_machine,
     size_in,
 )
-from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
-from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
-from estimates.roofline import devices, normalised
+from answers.placement import SHARED_SHARE, SYSTEM_MIB, Draft, LoadPlan, free_of
+from answers.speed import (
+    ASSUMED_GB_PER_S,
+    ASSUMED_HOST_GB_PER_S,
+    MachineSpeed,
+    RateOf,
+    efficiency_of,
+)
+from estimates.roofline import ddr_gb_per_s, devices, normalised
 
 GIB = 1024.0
 _SIZE = re.compile(r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s{0,9}G(?:i?B)\b", re.IGNORECASE)
-_CORES = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}(?:cores?|c)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
-_DEFAULT_CHANNELS = 2
-_BYTES_PER_TRANSFER = 8
 DEFAULT_RAM_GIB = 32
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # Graphics units that always use main memory, even if their driver lists memory.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
+# Graphics units outside the table that use main memory; some drivers name only their maker.
+_SHARING = re.compile(r"((apple )?m\d|\d{4}s|\d{3}m|iris|jetson .+?)\b.*|", re.DOTALL)
 _ASSUMED_CARD_GIB = 8  # the size assumed for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
@@ -63,7 +67,6 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
     host: Memory
     speed: MachineSpeed
     notes: tuple[str, ...] = ()
-    processor: str | None = None
     unified: bool = False  # the device's memory is a part of the host's
     described: bool = False  # described in words, so it is not the present machine
     machines: int = 1  # equal machines with one memory each, of which one is planned
@@ -105,51 +108,43 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
         raise QuestionError("--gpu none means no card; leave out --vram and --free, or name a card")
     notes: list[str] = []
-    named = [read_machine(text) for text in texts]
-    if said is not None:
-        named, texts = [*named, said], [*texts, ""]
-    described = zip(texts, named, strict=True)
-    cards = [card for text, each in described for card in _cards(text, each, words, notes)]
+    named = [(text, read_machine(text)) for text in texts] + ([("", said)] if said else [])
+    cards = [card for text, each in named for card in _cards(text, each, words, notes)]
     if not words.gpus and words.vram:
         cards = [_card_of_size(words.vram, words)]
     own = [card for card in cards if not card.shares]
     shared = [] if own else cards
-    ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
-    if words.ram not in (None, ram) and not shared:
+    ram = next((each.ram_gib for _, each in named if each.ram_gib), words.ram)
+    if shared:
+        ram = shared[0].gib or words.ram or words.vram
+    elif words.ram not in (None, ram):
         notes.append(
             f"--gpu already states {ram:g} GB of main memory, so --ram {words.ram:g} is ignored"
         )
-    ram = _shared_gib(shared, words, notes) if shared else ram
     if ram is None:
         ram = DEFAULT_RAM_GIB
         notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
-    cores = _CORES.search(words.cpu or "")
-    found = computer_of_parts(
-        tuple(own or cards),
-        _host(ram, words),
-        words,
-        cores=int(cores[1]) if cores else None,
-        processor=words.cpu or next((each.processor for each in named if each.processor), None),
-    )
-    if len(own) > 1:
-        notes.append(f"the layers are divided among the {len(own)} cards, without a tensor split")
+    processor = words.cpu or next((each.processor for _, each in named if each.processor), None)
+    found = computer_of_parts(tuple(own or cards), _host(ram, words), words, processor=processor)
     if len(shared) > 1:
-        notes.append(f"{len(shared)} machines are named, and the plan is for one of them")
+        notes.append(
+            f"{len(shared)} machines are named, and the plan is for one of them, because they do "
+            "not share memory"
+        )
     return replace(found, notes=tuple(notes), machines=max(1, len(shared)), described=True)
 
 
 def computer_of_parts(
-    cards: tuple[Memory, ...],
-    host: Memory,
-    words: MachineWords,
-    *,
-    cores: int | None,
-    processor: str | None,
+    cards: tuple[Memory, ...], host: Memory, words: MachineWords, *, processor: str | None
 ) -> Computer:
     """A computer built from cards and main memory; cards that share it use a part of it."""
     unified = next((card for card in cards if card.shares), None)
     if unified:
-        cards, host = _sharing(unified, host, words)
+        rate = unified.bandwidth_gb_per_s or host.bandwidth_gb_per_s
+        most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
+        free = min(host.free_mib, most) if words.free is None else words.free
+        cards = (replace(unified, free_mib=free, bandwidth_gb_per_s=rate),)
+        host = replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
     return Computer(
         unified=unified is not None,
@@ -159,11 +154,9 @@ def computer_of_parts(
             # Cards are read one after the other.
             device_gb_per_s=harmonic_mean(rates) if rates else None,
             host_gb_per_s=host.bandwidth_gb_per_s,
-            cores=cores,
+            efficiency=efficiency_of(" + ".join(sorted({card.card for card in cards}))),
             unified=unified is not None,
         ),
-        processor=processor,
-        described=words.described,
     )
 
 
@@ -174,11 +167,10 @@ def reported_card(name: str, mib: float | None, words: MachineWords) -> Memory:
     """
     cards = read_machine(name).cards
     key = cards[0].key if len(cards) == 1 else None
-    stated = cards[0].gib if key else size_in(name)
-    gib = stated or devices().memory_gib.get(key or "")
-    size = mib or (gib or devices().usual_gib.get(key or "") or _ASSUMED_CARD_GIB) * GIB
-    gib = gib or (mib and round(mib / GIB))
-    card = _card(name, NamedCard(key=key, gib=gib), size, words)
+    known = devices().memory_gib.get(key or "")
+    gib = (cards[0].gib if key else size_in(name)) or known or (mib and round(mib / GIB))
+    usual = devices().usual_gib.get(key or "", _ASSUMED_CARD_GIB)
+    card = _card(name, key, gib, words, mib=mib or (gib or usual) * GIB)
     if mib is None or _ONE_MEMORY.fullmatch(card.card):
         return card
     return replace(card, shares=mib < OWN_MEMORY_MIB)
@@ -189,35 +181,15 @@ def device_key(label: str, *, on_cpu: bool = False) -> str:
     return (None if on_cpu else card_key(label)) or normalised(_SIZE.sub("", label))
 
 
-def bandwidth_of(key: str, gib: float | None = None) -> float | None:
-    """The bandwidth in GB/s of a card with this name in the table and, if known, this size."""
-    slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
-    return slower or devices().bandwidth_gb_per_s.get(key)
-
-
-def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
-    """Main-memory bandwidth in GB/s, from millions of transfers per second and channels."""
-    return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
-
-
 def _host(gib: float, words: MachineWords) -> Memory:
     """Main memory of this size in GiB; its bandwidth is stated, else derived from its type."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
     if rate is None and transfers:
-        rate = ddr_gb_per_s(int(transfers[1]), int(channels[1]) if channels else None)
+        rate = ddr_gb_per_s(int(transfers[1]), channels and int(channels[1]))
     free = max(0.0, gib * GIB - SYSTEM_MIB)
     return Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
-
-
-def _sharing(card: Memory, host: Memory, words: MachineWords) -> tuple[tuple[Memory], Memory]:
-    """The device and host memory of a machine whose graphics unit uses main memory."""
-    rate = card.bandwidth_gb_per_s or host.bandwidth_gb_per_s
-    most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
-    free = min(host.free_mib, most) if words.free is None else words.free
-    device = replace(card, free_mib=free, bandwidth_gb_per_s=rate)
-    return (device,), replace(host, bandwidth_gb_per_s=host.bandwidth_gb_per_s or rate)
 
 
 def _cards(
@@ -226,45 +198,32 @@ def _cards(
     """The cards that a text names, each with the size in the text, else its usual size."""
     parts = [*named.unknown]
     for card in named.cards:
-        if card.key is None:
-            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
-        else:
+        if card.key:
             written = text if text and len(named.cards) == 1 else card_label(card.key)
-            found = _known_card(card, words, notes, written)
+            found = _known_card(card.key, card.gib, words, notes, written)
+        else:
+            found = _card_of_size(card.gib or 0, words, parts.pop(0) if parts else None)
         yield from [found] * card.count
-    missed = [part for part in parts if re.search(r"\d{2}", part)] if named.cards else []
-    if (named.cards or (named.processor and not named.unknown)) and not missed:
-        return
-    text = missed[0] if missed else text
-    gib = size_in(text) or words.vram
-    if _MAC.search(text):
-        raise QuestionError(f"{text!r} does not name a chip; add it, as in 'M4 Max 64 GB'")
-    found = _card(text, NamedCard(key=None, gib=size_in(text)), (gib or 0) * GIB, words)
-    if gib is None and words.free is None and not found.shares:
-        near = f"; nearest: {', '.join(cards)}" if (cards := nearest_cards(text)) else ""
-        message = f"no card is called {text!r}{near}; give its memory with --vram to plan for it"
-        if is_placeholder(text):
-            message = f"{text!r} is a driver's placeholder for an unknown card; name the card"
-        raise QuestionError(message)
-    yield found
+    missed = [part for part in parts if re.search(r"\d{2}", part)]
+    if missed or not (named.cards or (named.processor and not named.unknown)):
+        yield _unknown_card(missed[0] if missed and named.cards else text, words)
 
 
-def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
+def _known_card(
+    key: str, gib: float | None, words: MachineWords, notes: list[str], written: str
+) -> Memory:
     """A card from the table, with its memory size.
 
     The size is the one in the text, else that of `--vram` (for a card that shares main memory,
     `--ram` comes first), else the size in the table.
     """
-    key = card.key or ""
     label, in_name = card_label(key), size_in(key)
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
-    stated = words.vram if not shares else words.ram or words.vram
-    gib = card.gib or stated or devices().memory_gib.get(key) or in_name
-    if card.gib and stated and stated != card.gib:
-        option = "--vram" if stated == words.vram else "--ram"
-        notes.append(
-            f"{written!r} already states {card.gib:g} GB, so {option} {stated:g} is ignored"
-        )
+    option = "--ram" if shares and words.ram else "--vram"
+    stated = words.ram if option == "--ram" else words.vram
+    if gib and stated and stated != gib:
+        notes.append(f"{written!r} already states {gib:g} GB, so {option} {stated:g} is ignored")
+    gib = gib or stated or devices().memory_gib.get(key) or in_name
     if gib is None and usual and words.free is None:
         gib = usual
         notes.append(
@@ -275,39 +234,50 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
             f"--gpu {written!r} does not state the memory size; add the size to the name, or set "
             "it with --vram, such as --vram 16"
         )
-    name = f"{label} {gib:g} GB" if gib and in_name is None else label
-    return _card(name, replace(card, gib=gib), (gib or 0) * GIB, words)
+    return _card(f"{label} {gib:g} GB" if gib and in_name is None else label, key, gib, words)
 
 
 def _card_of_size(gib: float, words: MachineWords, called: str | None = None) -> Memory:
     """A card of which only the memory is known, under the name that the table does not have."""
-    name = f"{called} {gib:g} GB" if called else f"card with {gib:g} GiB"
-    return _card(name, NamedCard(key=None, gib=gib), gib * GIB, words)
+    return _card(f"{called} {gib:g} GB" if called else f"card with {gib:g} GiB", None, gib, words)
 
 
-def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
-    """The size of main memory on a machine whose cards share it."""
-    if len(cards) > 1:
-        notes.append(
-            f"{len(cards)} x {cards[0].name}: the plan is for one machine, because these "
-            "machines do not share memory"
+def _unknown_card(text: str, words: MachineWords) -> Memory:
+    """A card that is not in the table; its memory must be stated, unless it uses main memory."""
+    if _MAC.search(text):
+        raise QuestionError(f"{text!r} does not name a chip; add it, as in 'M4 Max 64 GB'")
+    gib = size_in(text)
+    found = _card(text, None, gib, words, mib=(gib or words.vram or 0) * GIB)
+    if gib or words.vram or words.free is not None or found.shares:
+        return found
+    if is_placeholder(text):
+        raise QuestionError(
+            f"{text!r} is a driver's placeholder for an unknown card; name the card"
         )
-    return cards[0].gib or words.ram or words.vram
+    near = f"; nearest: {', '.join(cards)}" if (cards := nearest_cards(text)) else ""
+    raise QuestionError(
+        f"no card is called {text!r}{near}; give its memory with --vram to plan for it"
+    )
 
 
-def _card(name: str, card: NamedCard, mib: float, words: MachineWords) -> Memory:
+def _card(
+    name: str, key: str | None, gib: float | None, words: MachineWords, mib: float | None = None
+) -> Memory:
+    """A card of this size; `mib` is its memory in MiB if that is not its size in GiB."""
+    mib = (gib or 0) * GIB if mib is None else mib
     free = words.free if words.free is not None else free_of(mib)
     if 0 < mib < free:
         raise QuestionError(f"--free {free:,.0f} is more than the {mib:,.0f} MiB of {name}")
-    key = card.key or normalised(_SIZE.sub("", name))
+    found, table = key or normalised(_SIZE.sub("", name)), devices()
+    of_size = table.gb_per_s_by_gib.get(found, {}).get(f"{gib or 0:g}")
     return Memory(
         name=name,
         free_mib=free,
         estimated=words.free is None,
-        bandwidth_gb_per_s=words.bandwidth or bandwidth_of(key, card.gib),
-        card=key,
-        gib=card.gib,
-        shares=key in devices().sharing if card.key else SHARING.fullmatch(key) is not None,
+        bandwidth_gb_per_s=words.bandwidth or of_size or table.bandwidth_gb_per_s.get(found),
+        card=found,
+        gib=gib,
+        shares=found in table.sharing if key else _SHARING.fullmatch(found) is not None,
     )
 
 

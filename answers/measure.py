@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from answers.answer import Answer
-from answers.choices import PlannedModel, PlanOption
+from answers.choices import PlanOption
 from answers.model import Setting
+from answers.ways import PlannedModel
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
@@ -21,7 +22,7 @@ def measure_words(found: Answer) -> list[str] | None:
     target with the most promising way.
     """
     best = found.best
-    if best.speculation is None and found.judged is not None and found.judged.fits:
+    if best.way is None and found.judged is not None and found.judged.fits:
         best = found.judged
     if found.question.engine != LLAMA_CPP:
         return None
@@ -32,17 +33,17 @@ def measure_words(found: Answer) -> list[str] | None:
 
 
 def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
-    drafts = measured.speculation
+    way = measured.way
     yield _name(measured.target)
     if measured.draft is not None:
         yield _name(measured.draft)
     yield "--quick"
-    yield from ("--method", f"{drafts.method}:n_max={drafts.depth}" if drafts else _NO_DRAFT)
+    yield from ("--method", f"{way.method}:n_max={measured.depth}" if way else _NO_DRAFT)
     if found.question.task:
         yield from ("--tasks", found.question.task)
     options = [*_loaded(measured)]
     # The first runner that supports the method and every option of the engine.
-    method = METHODS[drafts.method if drafts else _NO_DRAFT]
+    method = METHODS[way.method if way else _NO_DRAFT]
     asked = [axis for axis in AXES.values() if f"--{axis.option}" in options]
     runner = next(each for each in method.runners if all(each in axis.runners for axis in asked))
     yield from () if runner == DEFAULT_RUNNER else ("--runner", runner)
@@ -64,8 +65,6 @@ def _loaded(choice: PlanOption) -> Iterator[str]:
         yield from ("--context", str(case.setting.context))
     if case.devices and placement.layers < case.target.placed_layers:
         yield from ("--gpu-layers", str(placement.layers))
-    if case.devices and case.draft is not None and case.draft.on_host:
-        yield from ("--draft-gpu-layers", "0")
     if case.devices and placement.layers and placement.cpu_experts:
         yield from ("--n-cpu-moe", str(placement.cpu_experts))
     if case.setting.kv_k != "f16":

@@ -10,8 +10,10 @@ ggml-cuda/fattn-common.cuh; Metal since #27390).
 `bench/plan` checks the sizes against public logs.
 """
 
-from bisect import bisect_right
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
+from math import ceil
 from typing import TypeAlias
 
 import msgspec
@@ -32,6 +34,7 @@ Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
 RUNTIME_MIB = 140  # memory that CUDA takes on a card
 _PAD = 256
+_ROUNDING = 1e-9  # the errors of sums of shares
 # Bytes per value: the bytes of a block over its number of values (ggml-common.h).
 KV_TYPE_BYTES = {
     "f32": 4.0,
@@ -174,28 +177,17 @@ def place(
     return devices, host
 
 
-def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:
-    """The end of each memory's range of layers: main memory's first, then each device's."""
-    share, end = placement.share, len(facts.layers) + len(facts.draft_layers)
-    first = end + 1 - placement.layers
-    start = min(end, max(0, first))
-    layers = range(start, end)
-    inner = (
-        start + bisect_right(layers, device, key=lambda x: _device_of(x, first, end, share))
-        for device in range(len(share) - 1)
-    )
-    return [start, *inner, end]
+def _ends(facts: ModelFacts, placement: LayerPlacement) -> Iterator[int]:
+    """The end of each memory's range of layers: main memory's first, then each device's.
 
-
-def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:
-    """The index of a layer's device: as in llama.cpp, devices take consecutive layers by share."""
-    position = (index - first) / max(1, end + 1 - first)
-    total = 0.0
-    for device, part in enumerate(share):
-        total += part / sum(share)
-        if position < total - 1e-9:
-            return device
-    return len(share) - 1
+    As in llama.cpp, devices take consecutive layers by their shares.
+    """
+    count, sums = len(facts.all_layers), [*accumulate(placement.share, initial=0.0)]
+    first = count + 1 - placement.layers
+    for part in sums[:-1]:
+        end = first + ceil((part / sums[-1] - _ROUNDING) * placement.layers)
+        yield min(count, max(0, end))
+    yield count
 
 
 def _cache_copies(facts: ModelFacts, setting: Setting) -> float:

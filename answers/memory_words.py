@@ -2,7 +2,7 @@
 
 from answers.answer import Answer
 from answers.choices import PlanOption
-from answers.served_engines import ENGINES
+from answers.engine_table import ENGINES
 from answers.usual_weights import largest_quantisation
 from schemas.vocabulary import say
 

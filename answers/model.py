@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from operator import attrgetter
 
 import msgspec
+from msgspec.structs import asdict, astuple
 
 MIB = 1024 * 1024
-_STATE = attrgetter("state_bytes")
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +71,7 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def recurrent(self) -> bool:
         """Whether the model has recurrent state, which cannot be cut back to an arbitrary token."""
-        return any(map(_STATE, self.layers))
+        return any(layer.state_bytes for layer in self.layers)
 
     @property
     def mixture(self) -> bool:
@@ -142,22 +141,19 @@ class Buffers(msgspec.Struct, kw_only=True):
     output: float = 0.0
 
     def total(self) -> float:
-        mib: float = sum(_MIB_BY_KIND(self))
-        return mib
+        return float(sum(astuple(self)))
 
     def by_kind(self) -> dict[str, float]:
         """MiB by kind of buffer, under the names shown to users."""
-        return dict(zip(KINDS, _MIB_BY_KIND(self), strict=True))
+        return asdict(self)
 
     def add_draft(self, draft: "Buffers") -> None:
         """Add a draft model's buffers under the kinds that are reserved for drafts."""
         for kind, mib in draft.by_kind().items():
-            name = f"draft_{kind}" if f"draft_{kind}" in KINDS else kind
+            name = f"draft_{kind}" if f"draft_{kind}" in KIND_LABELS else kind
             setattr(self, name, getattr(self, name) + mib)
 
 
-KINDS = tuple(Buffers.__struct_fields__)
-_MIB_BY_KIND = attrgetter(*KINDS)
 KIND_LABELS = {
     "model": "weights",
     "kv": "KV cache",

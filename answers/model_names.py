@@ -7,37 +7,33 @@ name. For names that do not fix the bits, `error` is the share by which the weig
 import csv
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import msgspec
 
-from schemas.vocabulary import MODEL_GENERATIONS, MODEL_SLUGS, model_name
+from schemas.vocabulary import MODEL_SLUGS, model_name
 from schemas.vocabulary.documents import document
 
 # Files of one quantisation differ in which tensors get more bits: by 6 % in a public log.
 WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
-_FLOATS = frozenset(("F32", "F16", "BF16"))
 # "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
-BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
+_BITS = r"(?<![A-Z0-9.])(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])"
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
+_SPELLINGS = document("spellings")
 # Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
 # a release.
-TAGS = "|".join(
-    (*document("spellings")["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d")
-)
-_CACHE = re.compile(document("spellings")["patterns"]["cache"], re.ASCII)
-_VARIANTS = "|".join(document("spellings")["models"]["variants"].split())
+TAGS = "|".join((*_SPELLINGS["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d"))
 _SAME_MODEL = re.compile(TAGS)
 _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
-# A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
-GENERATION = re.compile(
-    rf"(?<![a-z])(?:meta-)?({'|'.join(sorted(MODEL_GENERATIONS, key=len, reverse=True))})"
-    r"-?v?(\d)(?:(?:\.?(\d)|-(\d)(?=-))?(?=n?-|n?$))"
-)
+
+
+Step = tuple[re.Pattern[str], str]
+QuantisationName = tuple[str, re.Pattern[str], "Quantisation | None"]
 
 
 class Quantisation(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,61 +53,55 @@ def quantisation_of(name: str) -> Quantisation | None:
 
 
 @cache
-def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
-    """A quantisation, and the part of the text that names it (`UD-` included), or `None`."""
-    text = without_cache(text)
-    plain = _joined(text)
-    if "NOT_STATED" in plain:
-        return None
-    for pattern, bits in patterns():
-        if bits.name in _FLOATS and (found := BITS.search(plain)):
-            return _of_bits(found[1]), text[found.start() : found.end()]
-        if found := pattern.search(plain):
-            return bits, text[found.start() : found.end()]
-    found = BITS.search(plain)
-    return (_of_bits(found[1]), text[found.start() : found.end()]) if found else None
+def find_quantisation(text: str) -> tuple[Quantisation, str, str] | None:
+    """A quantisation, its label, and the part of the text that names it, or `None`.
+
+    The label is spelled as in file names: `UD-Q4_K_XL` for `ud q4_k_xl`.
+    """
+    text = CACHE.sub(lambda cache: " " * len(cache[0]), text)
+    for label, pattern, bits in quantisation_names():
+        if found := pattern.search(text):
+            if bits is not None:
+                return bits, label, found[0]
+            if not label:
+                return None
+            # A whole number of bits does not include the scales.
+            body = float(found[1]) + (0 if "." in found[1] else _SCALES)
+            name = found[1] + label
+            stated = Quantisation(
+                name=name, body=body, embedding=body, output=body, error=_BITS_ERROR
+            )
+            return stated, name, found[0]
+    return None
 
 
-def without_cache(text: str) -> str:
-    """The text with blanks for the quantisation of the cache: `q8_0 KV cache`."""
-    for found in _CACHE.finditer(_joined(text)):
-        text = text[: found.start()] + " " * len(found[0]) + text[found.end() :]
-    return text
+def _separated(pattern: str) -> re.Pattern[str]:
+    """A pattern in which `_` stands for a blank, a hyphen, a slash or a colon, too."""
+    return re.compile(pattern.replace("_", r"[-\s/:_]"), re.ASCII | re.IGNORECASE)
 
 
-def _joined(text: str) -> str:
-    """The text as the patterns of quantisations expect it, of the same length."""
-    return re.sub(r"[-\s/:]", "_", text.upper())
-
-
-def quantisation_label(text: str) -> str | None:
-    """The quantisation in a text, spelled as in file names: `ud q4_k_xl` becomes `UD-Q4_K_XL`."""
-    found = find_quantisation(text)
-    if found is None:
-        return None
-    bits, written = found[0].name, re.sub(r"[\s_-]+", "_", found[1].upper())
-    dynamic = "UD-" if written == f"UD_{bits.removeprefix('UD_')}" else ""
-    return dynamic + bits.removeprefix("UD_")
-
-
-def _of_bits(bits: str) -> Quantisation:
-    """A quantisation stated only in bits; a whole number of bits does not include the scales."""
-    body = float(bits) if "." in bits else float(bits) + _SCALES
-    return Quantisation(
-        name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
-    )
+# A quantisation of the cache is not the weights'.
+CACHE = _separated(_SPELLINGS["patterns"]["cache"])
 
 
 @cache
-def patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """The rows' patterns in search order: longer names first, then those with a `match`."""
+def quantisation_names() -> tuple[QuantisationName, ...]:
+    """Labels as in files, patterns, and bits (`None` if the text has them), in order of search.
+
+    Longer names come first, then those with a `match`; bits come before floats.
+    """
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
-    found = []
+    found: list[QuantisationName] = [("", _separated("NOT_STATED"), None)]
     for row in rows:
+        if row["name"] == "F32":
+            found.append(("-bit", _separated(_BITS), None))
         words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
-        pattern = re.compile(rf"(?<![A-Z0-9])(?:UD_)?(?:{words})(?![A-Z0-9])")
-        found.append((pattern, Quantisation(**row)))
+        label, bits = row["name"], Quantisation(**row)
+        for dynamic in ("UD_", "") if label[0] in "IQ" else ("",):
+            pattern = _separated(rf"(?<![A-Z0-9]){dynamic}(?:{words})(?![A-Z0-9])")
+            spelled = re.sub("^UD_", "UD-", dynamic + label)
+            found.append((spelled, pattern, bits))
     return tuple(found)
 
 
@@ -134,27 +124,32 @@ def model_key(label: str) -> str:
     bare = re.sub(r"\([^)]*\)", " ", label)
     bare = (bare if bare.strip() else label).lower().strip()
     while found := find_quantisation(bare):
-        bare = bare.replace(found[1], " ")
+        bare = bare.replace(found[2], " ")
     slug = "-".join(re.findall(r"[a-z0-9./]+", re.sub(r"\.(?=gguf\b|i1\b|\s|$)", " ", bare)))
     slug = re.sub(rf"^{_HUB}?[\w.-]+/(?=[^/]+$)", "", MODEL_SLUGS.get(slug, slug))
-    slug = GENERATION.sub(_numbered, slug)
-    slug = "-".join(re.findall(r"[a-z0-9.]+", model_name(slug).lower()))
-    slug = "-".join(word for word in slug.split("-") if not _SAME_MODEL.fullmatch(word))
-    slug = GENERATION.sub(_numbered, slug)
+    slug = model_name(replaced(_NUMBERED, slug)).lower()
+    slug = replaced(_NUMBERED, without_tags(slug))
     return MODEL_SLUGS.get(slug, slug)
 
 
-@cache
-def unknown_tag(name: str) -> str | None:
-    """The tag after a name's colon; `None` if it is a size, a tuning, a model or a quantisation."""
-    tag = name.rpartition(":")[2] if ":" in name else ""
-    if find_quantisation(tag):
-        return None
-    words = re.findall(r"[a-z0-9.]+", tag.lower())
-    known = re.compile(rf"[ae]?\d[\d.]*[bm]|\d+k|{TAGS}|{_VARIANTS}")
-    left = [word for word in words if not known.fullmatch(word)]
-    return tag if left else None
+def without_tags(slug: str) -> str:
+    words = re.findall(r"[a-z0-9.]+", slug)
+    return "-".join(word for word in words if not _SAME_MODEL.fullmatch(word))
 
 
-def _numbered(found: re.Match[str]) -> str:
-    return MODEL_GENERATIONS[found[1]] + ".".join(filter(None, found.groups()[1:]))
+def compiled(steps: Iterable[tuple[str, str]]) -> tuple[Step, ...]:
+    """Replacements in a text; `$1` is the first group, as in scripts."""
+    return tuple(
+        (re.compile(pattern, re.ASCII), re.sub(r"\$(\d)", r"\\\1", to)) for pattern, to in steps
+    )
+
+
+def replaced(steps: Iterable[Step], text: str) -> str:
+    """The text after replacements, in order."""
+    for pattern, to in steps:
+        text = pattern.sub(to, text)
+    return text
+
+
+# The number of a family; the first step of slugs is for typed names.
+_NUMBERED = compiled(_SPELLINGS["steps"]["slug"][1:])

@@ -7,24 +7,21 @@ A card is refused if a word beside its name makes it another card (`4090 ti`).
 
 import difflib
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.model_names import find_quantisation, quantisation_label
-from answers.model_search import find_model
-from answers.name_scan import FOUND, TABLE, Scan, Spot, address_in, plain_text
-from answers.names_table import ListedCard, squeezed
+from answers.model_names import find_quantisation
+from answers.name_scan import FOUND, TABLE, Token, scan
+from answers.names_table import PRINTED, ListedCard
 from estimates.roofline import devices, normalised
 
 _NEAREST = 3
+_SIZES = ("size", "main")
+_LEFT = {"word", "variant", "maker"}  # what nothing explains
 _STATED = re.compile(r"(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)")
-_REPOSITORY = re.compile(
-    r"(?:^|\s)(?:(?:hf|huggingface)\.co/)?(?!models/)(\w[\w.-]*/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)",
-    re.ASCII,
-)
-_LISTED = {card.key: card for card in TABLE.cards}
 
 
 class NamedCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +33,33 @@ class NamedCard(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None
     count: int = 1
     gib: float | None = None
+
+
+class _Spot(msgspec.Struct):
+    """A name of cards in a text: the cards of the table that it may mean, a count, and sizes."""
+
+    text: str
+    meant: tuple[str, ...]
+    cards: list[ListedCard]
+    count: int
+    sizes: list[Token]
+    shares: bool  # main memory
+
+    def card(self, total: float) -> tuple[NamedCard | None, float | None]:
+        """The card of this size, and main memory in GiB, given the sum of all cards' memories.
+
+        A name that fits no card is one of unknown name if its size is stated.
+        """
+        own = next((x for x in self.sizes if x.kind == "size" or self.shares), None)
+        gib = own.value if own else None
+        other = (x.value for x in self.sizes if x is not own and not self.shares)
+        ram = next((x for x in other if x not in (gib, (gib or 0) * self.count)), None)
+        fits = [x for x in self.cards if not (gib and x.sizes[0]) or x.sizes[0] == gib]
+        row = next((x for x in fits if gib and x.sizes[0]), fits[0] if fits else None)
+        if row and gib == total and total > row.own > 0 and gib not in row.sizes:
+            gib = None
+        named = NamedCard(key=row.key if row else None, count=self.count, gib=gib)
+        return (named if row or (gib and not self.shares) else None), ram
 
 
 class NamedMachine(msgspec.Struct, frozen=True):
@@ -80,76 +104,73 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def read_machine(text: str) -> NamedMachine:
-    """The machine that a text describes: its cards, its main memory, its processor."""
-    return _machine(Scan(text))
+    """The machine that a text describes; a text without any machine is not understood."""
+    machine, strange = read(text).machine, " ".join(read(text).unknown)
+    if machine == NamedMachine():
+        return NamedMachine(unknown=(text,) if text.strip() else ())
+    alone = not machine.unknown and {card.key for card in machine.cards} == {None}
+    return replace(machine, unknown=(strange,)) if alone and strange else machine
 
 
 @cache
 def read_model(text: str) -> ModelRef:
     """The model that a text names, with the quantisation, repository and size in the text."""
-    owned = _REPOSITORY.search(text)
-    slug, unknown = find_model(text)
-    stated = _STATED.findall(slug)
+    found, owned, quantised = scan(text), FOUND["repository"].search(text), find_quantisation(text)
+    stated = _STATED.findall(found.slug)
     size = float(stated[0][0]) if len(stated) == 1 else None
     return ModelRef(
-        slug=slug,
-        quantisation=quantisation_label(text),
+        slug=found.slug,
+        quantisation=quantised[1] if quantised else None,
         repository=owned[1] if owned else None,
         parameters_b=size / 1000 if size and stated[0][1] == "m" else size,
         written=text,
-        unknown=unknown,
+        unknown=found.spare,
     )
 
 
 @cache
 def read(text: str) -> Named:
     """The parts of a question in one text."""
-    address = address_in(text)
-    rest = text.replace(address, " ", 1) if address else text
-    scan = Scan(rest, sentence=True)
-    machine, model = _machine(scan), address or "-".join(scan.model)
-    quantised = find_quantisation(rest)
-    if model and quantised:
-        model = f"{model} {quantised[1]}"
-    if not model and machine.unknown == (rest,):
-        machine = NamedMachine()
+    found = scan(text)
+    first = {token.kind: token for token in reversed(found.tokens)}
+    engine, task, context = (first.get(kind) for kind in ("engine", "task", "context"))
     return Named(
-        machine=machine,
-        model=read_model(model) if model else None,
-        engine=scan.words.get("e"),
-        context_tokens=scan.context,
-        task=scan.words.get("t"),
-        unknown=tuple(scan.tokens[at] for at in scan.left),
+        machine=_machine(found.tokens),
+        model=_model_in(text) if found.named else None,
+        engine=engine.meant[0] if engine else None,
+        context_tokens=int(context.value) if context else None,
+        task=task.meant[0] if task else None,
+        unknown=tuple(token.text for token in found.tokens if token.kind in ("word", "variant")),
     )
 
 
-def cards_named(text: str) -> tuple[str, int] | None:
-    """The only card named in a text, and how many of it; `None` for no card or different cards."""
-    cards = read_machine(text).cards
-    keys = {card.key for card in cards}
-    key = keys.pop() if len(keys) == 1 else None
-    return None if key is None else (key, sum(card.count for card in cards))
+def _model_in(text: str) -> ModelRef:
+    """The model that a sentence names, written without the rest of the sentence."""
+    model = read_model(text)
+    owned = model.repository if scan(model.repository or "").named else None
+    written = ":".join(filter(None, (owned or model.slug, model.quantisation)))
+    return replace(model, repository=owned, written=written)
 
 
 def card_key(label: str) -> str | None:
     """The name in `devices.json` of the only card in a label; `None` for no card or several."""
-    found = cards_named(label)
-    return found[0] if found else None
+    keys = {card.key for card in read_machine(label).cards}
+    return keys.pop() if len(keys) == 1 else None
 
 
 @cache
 def is_placeholder(name: str) -> bool:
     """Whether a name that a driver or bus reports is a placeholder, such as `AMD Device 7551`."""
-    scan = Scan(name)
-    nothing = not scan.spots and not scan.left and bool(name.strip())
-    return nothing or FOUND["placeholder"].search(plain_text(name)) is not None
+    named = {token.kind for token in scan(name).tokens} & {"card", "word", "variant"}
+    choice = any(" / " in part for part in read(name).machine.unknown)
+    return bool(name.strip()) and (choice or not named)
 
 
 def card_label(key: str) -> str:
     """A table name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
     words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
     return " ".join(
-        TABLE.printed.get(word)
+        PRINTED.get(word)
         or (word.upper() if re.search(r"\d|^.{1,3}$", word) else word.capitalize())
         for word in words
     )
@@ -158,160 +179,101 @@ def card_label(key: str) -> str:
 @cache
 def size_in(name: str) -> float | None:
     """The first size in a name, in GiB."""
-    sizes = Scan(name).sizes
-    return sizes[0].gib if sizes else None
+    return next((each.value for each in scan(name).tokens if each.kind in _SIZES), None)
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
     """The names in the table that are most similar to a text, at most three."""
-    plain = normalised(FOUND["size"].sub(" ", plain_text(text)))
+    plain = normalised(" ".join(x.text for x in scan(text).tokens if x.kind not in _SIZES))
     begun = [name for name in devices().names if name.startswith(plain)]
     near = difflib.get_close_matches(plain, devices().names, n=_NEAREST, cutoff=0.4)
     return tuple(begun or near)[:_NEAREST]
 
 
-def _machine(scan: Scan) -> NamedMachine:
-    """The machine of a scanned text; what makes a card another one is in `unknown`."""
-    plain = plain_text(scan.text)
-    if FOUND["placeholder"].search(FOUND["processor"].sub("@", plain)) or FOUND["no_card"].search(
-        plain
-    ):
-        return NamedMachine(unknown=(scan.text,))
-    ram, alone = _attach(scan)
-    unknown: list[str] = []
-    named = [_card(scan, spot, unknown) for spot in scan.spots]
-    cards = _each([card for card in named if card is not None], scan.pending)
-    unknown += [part for part in _chips(scan) if part not in " ".join(unknown)]
-    by_word = FOUND["processor_word"].search(plain) and not FOUND["graphics"].search(plain)
-    without = FOUND["no_gpu"].search(plain)
-    processor = scan.processor or ("cpu" if by_word or without else None)
-    a_mac = FOUND["mac"].search(plain)
-    if not cards and alone and not a_mac and (unknown or not scan.processor):
-        cards = [NamedCard(key=None, count=scan.pending or 1, gib=max(alone))]
-        strange = "" if scan.sentence else " ".join(scan.tokens[at] for at in scan.left)
-        unknown = unknown or ([strange] if FOUND["strange"].search(strange) else [])
+def _machine(tokens: Sequence[Token]) -> NamedMachine:
+    """The machine of a text's tokens; what makes a card another one is in `unknown`."""
+    spots, found = _spots(tokens), {token.kind: token for token in reversed(tokens)}
+    total = sum(spot.cards[0].own * spot.count for spot in spots if spot.cards)
+    named = [spot.card(total) for spot in spots]
+    unknown = [x.text for x, (card, _) in zip(spots, named, strict=True) if not (card and card.key)]
+    rest = "".join(f" {x.text}" if x.kind in _LEFT else "|" for x in tokens)
+    parts = [part.split() for part in rest.split("|")]
+    strange = [" ".join(part) for part in parts if any(map(FOUND["chip"].search, part))]
+    unknown += [part for part in strange if part not in " ".join(unknown)]
+    cards = [card for card, _ in named if card]
+    ram = next((more for _, more in named if more), None)
+    if not spots and "main" in found:
+        ram = found["main"].value
+    processor = found["processor"].text if "processor" in found else None
+    alone = max((x.value for x in tokens if x.kind == "size" and not spots), default=None)
+    plain = " ".join(x.text for x in tokens)
+    if alone and not FOUND["mac"].search(plain) and (unknown or not processor):
+        count = int(found["count"].value) if "count" in found else 1
+        cards = [NamedCard(key=None, count=count, gib=alone)]
     if not cards and not unknown:
-        ram = ram or max(alone, default=None)
-        cards = _built_in(scan.processor or "", ram)
-    if not (cards or unknown or processor or ram or scan.sentence):
-        number = FOUND["number_alone"].fullmatch(plain)
-        if not number:
-            return NamedMachine(unknown=(scan.text,) if scan.text.strip() else ())
-        cards = [NamedCard(key=None, gib=float(number[1] or number[2]))]
+        ram = ram or alone
+        cards = [NamedCard(key=key, gib=ram) for key in _built_in((processor or "").split())]
+    if processor is None and FOUND["processor_word"].search(plain):
+        processor = "cpu"
     shared = cards and all(card.key in devices().sharing for card in cards)
     return NamedMachine(tuple(cards), None if shared else ram, processor, tuple(unknown))
 
 
-def _attach(scan: Scan) -> tuple[float | None, list[float]]:
-    """Give each size to the card before it, else to the next card, else to main memory.
+def _built_in(processor: list[str]) -> Iterator[str]:
+    """Yield the graphics unit of a processor: the longest end of its name that means one."""
+    for at in range(len(processor)):
+        kind, *meant = TABLE.keys.get("".join(processor[at:]), "").split(" ")
+        if kind == "card" and TABLE.cards[int(meant[0])].shares:
+            yield TABLE.cards[int(meant[0])].key
+            return
 
-    Returns the main memory in GiB, and the sizes without a card.
+
+def _spots(tokens: Sequence[Token]) -> list[_Spot]:
+    """The names of cards in a text. The same name again is the same card, unless words separate it.
+
+    A card has the sizes up to the next one; the first has also those before it.
     """
-    ram, alone = None, []
-    for size in scan.sizes:
-        earlier = [spot for spot in scan.spots if spot.start < size.at]
-        spot = earlier[-1] if earlier else scan.spots[0] if scan.spots else None
-        shares = spot is not None and TABLE.cards[spot.options[0]].shares
-        bare = spot is not None and spot.gib is None
-        of_processor = size.at > 0 and scan.tokens[size.at - 1] == "@"
-        if (size.is_ram or of_processor) and not (shares and bare):
-            ram = ram or size.gib
-        elif spot is None:
-            alone.append(size.gib)
-        elif bare:
-            spot.gib = size.gib
-        elif not shares and size.gib not in (spot.gib, _total(scan.spots)):
-            ram = ram or size.gib
-    return ram, alone
+    spots: list[_Spot] = []
+    since: list[Token] = []  # the last card
+    for at, token in enumerate(tokens):
+        last, kinds = spots[-1] if spots else None, {each.kind for each in since}
+        if token.kind == "card":
+            count = next((int(x.value) for x in reversed(since) if x.kind == "count"), 0)
+            if last and last.meant == token.meant and not kinds & _LEFT:
+                several = "+" in kinds and "(" not in kinds and not last.shares
+                last.count = last.count + (count or 1) if several else max(last.count, count)
+            elif last and "/" in kinds:  # a choice
+                last.text, last.cards = f"{last.text} / {token.text}", []
+            else:
+                spots.append(_spot(tokens, at, count or 1))
+                spots[-1].sizes += [x for x in since if x.kind in _SIZES and not last]
+            since = []
+            continue
+        since.append(token)
+        if token.kind == "times" and last:
+            last.count = int(token.value)
+        elif token.kind in _SIZES and last:
+            last.sizes.append(token)
+    if len(spots) == 1 and spots[0].count == 1:
+        spots[0].count = next((int(x.value) for x in since if x.kind == "count"), 1)
+    return spots
 
 
-def _total(spots: list[Spot]) -> float:
-    return sum((spot.gib or 0) * spot.count for spot in spots)
+def _spot(tokens: Sequence[Token], at: int, count: int) -> _Spot:
+    """The card of a token; it is no card of the table if a word beside it makes it another one.
 
-
-def _card(scan: Scan, spot: Spot, unknown: list[str]) -> NamedCard | None:
-    """The card of a spot; `None`, with a note in `unknown`, if its words fit no card."""
-    options = [(at, TABLE.cards[at]) for at in spot.options]
-    fits = [each for each in options if each[1].named in (0, spot.gib or 0)]
-    sized = [each for each in fits if spot.gib and each[1].named]
-    found = next(iter(sized or fits or ([] if spot.gib else options)), None)
-    words = _beside(scan, spot, options[0][1].maker)
-    card = found[1] if found else None
-    if card is not None and scan.laptop:
-        card = _of_laptop(card)
-        words += [] if card else ["laptop"]
-    if card is not None and not words:
-        return NamedCard(key=card.key, count=spot.count, gib=spot.gib)
-    part = [each for each in scan.tokens[spot.start : spot.end] if each[0] not in "#@+/("]
-    unknown.append(" ".join(dict.fromkeys([*part, *words])))
-    own_memory = spot.gib and not options[0][1].shares
-    return NamedCard(key=None, count=spot.count, gib=spot.gib) if own_memory else None
-
-
-def _of_laptop(card: ListedCard) -> ListedCard | None:
-    """The laptop's chip of a card's name; `None` if there is none."""
-    if card.laptop >= 0:
-        return TABLE.cards[card.laptop]
-    own = card.shares or card.maker == "m" or re.search(r"laptop|[0-9]m\b", card.key)
-    return card if own else None
-
-
-def _beside(scan: Scan, spot: Spot, maker: str) -> list[str]:
-    """Words directly beside a card that make it another: a variant, or another maker."""
-    before, after = spot.start - 1, spot.end
-    while after < len(scan.tokens) and scan.tokens[after][0] == "#":
-        after += 1
-    found = [
-        word
-        for at in (before, after)
-        if at in scan.left
-        and ((word := scan.tokens[at]) in TABLE.variants[maker] or _goes_on(scan, at, after))
-    ]
-    while before in scan.makers:
-        if maker not in scan.makers[before]:
-            found.append(scan.tokens[before])
-        before -= 1
-    return found
-
-
-def _goes_on(scan: Scan, at: int, after: int) -> bool:
-    """Whether the word after a card is a number that continues its name: `arc b770`."""
-    return at == after and FOUND["chip"].fullmatch(scan.tokens[at]) is not None
-
-
-def _each(cards: list[NamedCard], pending: int) -> list[NamedCard]:
-    """The cards with a count that came later; the sum of their sizes is not the last one's size."""
-    if pending and len(cards) == 1 and cards[0].count == 1:
-        cards = [replace(cards[0], count=pending)]
-    rows = [_LISTED.get(card.key or "") for card in cards]
-    total = sum(card.count * row.own for card, row in zip(cards, rows, strict=True) if row)
-    if sum(card.count for card in cards) > 1 and all(row and row.own for row in rows):
-        last = rows[-1]
-        if last and cards[-1].gib == total and total not in (last.named, *last.changed):
-            return [*cards[:-1], replace(cards[-1], gib=None)]
-    return cards
-
-
-def _chips(scan: Scan) -> list[str]:
-    """Words that look like a card's number and are in no table, with the words before them."""
-    found = []
-    for at in scan.left:
-        if FOUND["chip"].fullmatch(scan.tokens[at]):
-            start, end = at, at + 1
-            while start - 1 in scan.makers:
-                start -= 1
-            while end in scan.left:
-                end += 1
-            found.append(" ".join(scan.tokens[start:end]))
-    return found
-
-
-def _built_in(processor: str, gib: float | None) -> list[NamedCard]:
-    """The graphics unit of a processor that is named without a card."""
-    name = squeezed(processor)
-    fitting = [
-        (-len(word), at)
-        for word, meant in TABLE.keys["c"].items()
-        if word in name and TABLE.cards[at := int(meant.split()[0])].shares
-    ]
-    return [NamedCard(key=TABLE.cards[min(fitting)[1]].key, gib=gib)] if fitting else []
+    On a laptop it is the laptop's chip of the same name.
+    """
+    card, before = tokens[at], tokens[at - 1 if at else 0]
+    cards = [TABLE.cards[int(each)] for each in card.meant]
+    maker, shares = cards[0].maker, cards[0].shares
+    after = next((x for x in tokens[at + 1 :] if x.kind not in ("noise", *_SIZES)), card)
+    words = [x for x in (before, after) if x.kind == "variant" and maker in x.meant[0]]
+    words += [before] if before.kind == "maker" and maker not in before.meant[0] else []
+    words += [after] if after.kind == "word" and FOUND["chip"].search(after.text) else []
+    laptop = next((x for x in tokens if x.kind == "laptop"), None)
+    if laptop:
+        cards = [TABLE.cards[each.laptop] for each in cards if each.laptop >= 0]
+        words += [] if cards else [laptop]
+    text = " ".join(x.text for x in tokens if x is card or x in words)
+    return _Spot(text, card.meant, [] if words else cards, count, [], shares)

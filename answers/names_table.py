@@ -6,102 +6,109 @@ and `quantisations.csv`.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
 
 import msgspec
 
-from answers.model_names import BITS, GENERATION, TAGS, model_key, patterns, table
+from answers.model_names import CACHE, TAGS, model_key, quantisation_names, table, without_tags
 from estimates.roofline import devices
-from schemas.vocabulary import MODEL_GENERATIONS, MODEL_NAMES, MODEL_SLUGS
+from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
 
 _SOURCE = document("spellings")
+PRINTED: Mapping[str, str] = _SOURCE["printed"]
 _MAKERS = {
     "n": r"[rg]tx|titan|tesla|quadro|jetson|cmp|p102|gb\d|orin|[tlahb]\d",
     "i": "arc|iris",
     "m": "apple",
 }
 _SIZE = re.compile(r"\b(\d+)gb\b")
-_OPTIONAL = re.compile(r" (?:generation|edition|hbm\d\w?|blackwell|pcie|sxm\d)\b")
-_LINES = re.compile(r"^(?:[rg]tx|rx|tesla|instinct|arc|quadro|apple|cmp) ")
-# What is distinctive without the name of its line: four digits of a GeForce or Radeon, a letter
-# with digits, a chip of Apple.
-_DISTINCT = re.compile(
-    r"(?:1[06]|20|30|40|50)\d0(?: .*)?|\d{3}0 (?:ti|xt|xtx|gre|super).*|[5679][0-9]\d0m?(?: .*)?"
-    r"|980 ti|[a-z]{1,2}\d{2,4}\w?(?: .*)?|m\d.*|[tl]4|pro [a-z]\d.*|vega .*|\d+hx|\d000 ada"
-)
 
 
 class ListedCard(msgspec.Struct, frozen=True, array_like=True):
-    """A card of the table: its maker's letter, its sizes in GiB, and whether it shares memory.
+    """A card of the table: its maker's letter, its memory in GiB, and whether it shares memory.
 
-    `own` is the usual size, `named` the size in its name, `changed` are sizes
-    after a change. `laptop` is the index of the laptop's chip of this name; -1 if there is none.
+    `own` is the usual size. `sizes` are the size in its name (0 if there is none) and those after a
+    change. `laptop` is the index of the laptop's chip of this name, -1 if there is none.
     """
 
     key: str
     maker: str
     own: int
-    named: int
-    changed: tuple[int, ...]
+    sizes: tuple[int, ...]
     shares: bool
     laptop: int
 
 
 class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a reader knows. `keys` gives a kind and a meaning for each squeezed spelling.
+    """All that a reader knows.
 
-    The kinds: `c` cards (indices), `n` noise, `l` laptop, `e` engine, `t` task, `#` a count, and
-    `k` a maker. `steps` are replacements in a text, in order. `variants` are words that make a name
-    beside them another card's. `models` gives the slug of a known model for the parts of its name
-    in the order of the alphabet; `name_words` are the words by which models differ.
+    `keys` gives a kind and its meaning for each squeezed spelling: `card 12 13` (rows of `cards`),
+    `count 2`, `laptop`, `engine vllm`, `task code`, `maker n`, `variant na` (a word that makes a
+    card of these makers another one), `noise`. `steps` are replacements in a text, in order, and
+    `classes` the kinds of words in a model's name. `models` gives the slug of a known model for the
+    parts of its name in the order of the alphabet.
     """
 
     cards: tuple[ListedCard, ...]
-    keys: Mapping[str, Mapping[str, str]]
-    variants: Mapping[str, tuple[str, ...]]
+    keys: Mapping[str, str]
     steps: Mapping[str, tuple[tuple[str, str], ...]]
     patterns: Mapping[str, str]
-    printed: Mapping[str, str]
-    generations: Mapping[str, str]
-    slugs: Mapping[str, str]
+    units: Mapping[str, float]
+    classes: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
-    name_words: tuple[str, ...]
-    names: Mapping[str, str]
     quantisations: tuple[tuple[str, str], ...]
-
-
-def squeezed(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "", name.lower())
 
 
 @cache
 def names_table() -> NamesTable:
     """The table, compiled once."""
-    words = {kind: _SOURCE[kind] for kind in ("engines", "tasks", "makers", "counts")}
+    token = "|".join(_SOURCE["token"])
+    patterns = _SOURCE["patterns"] | {"token": token, "cache": CACHE.pattern}
     return NamesTable(
         cards=tuple(_cards()),
-        keys={
-            "n": dict.fromkeys(_SOURCE["noise"].split(), ""),
-            "l": dict.fromkeys(_SOURCE["laptop"].split(), ""),
-            "k": _meaning(words["makers"]),
-            "#": _meaning(words["counts"]),
-            "t": _meaning(words["tasks"]),
-            "e": _meaning(words["engines"]),
-            "c": _card_keys(),
+        keys=_keys(),
+        steps={
+            step: tuple((_filled(pattern), to) for pattern, to in rows)
+            for step, rows in _SOURCE["steps"].items()
         },
-        variants={maker: tuple(text.split()) for maker, text in _SOURCE["variants"].items()},
-        steps=msgspec.convert(_SOURCE["steps"], dict[str, tuple[tuple[str, str], ...]]),
-        patterns={**_SOURCE["patterns"], **_model_patterns()},
-        printed=_SOURCE["printed"],
-        generations=MODEL_GENERATIONS,
-        slugs=MODEL_SLUGS,
+        patterns={name: _filled(pattern) for name, pattern in patterns.items()},
+        units=_SOURCE["units"],
+        classes=tuple((name, _filled(pattern)) for name, pattern in _SOURCE["classes"]),
         models=_models(),
-        name_words=tuple(sorted(_name_words())),
-        names={key: name.lower() for key, name in MODEL_NAMES.items() if key != name.lower()},
-        quantisations=tuple((bits.name, pattern.pattern) for pattern, bits in patterns()),
+        quantisations=tuple((label, pattern.pattern) for label, pattern, _ in quantisation_names()),
     )
+
+
+def _filled(pattern: str) -> str:
+    """The pattern with parts and lists of words in place of their names, as `@FAMILY`."""
+    filled = re.sub("@([A-Z]+)", lambda name: f"(?:{_parts()[name[1]]})", pattern)
+    return unicodedata.normalize("NFKD", filled)  # as the text
+
+
+@cache
+def _parts() -> dict[str, str]:
+    families = _SOURCE["models"]["families"].split()
+    processor, without = (re.sub(r"\(\?<\w+>", "(?:", row) for row in _SOURCE["token"][:2])
+    return {
+        **_SOURCE["parts"],
+        "FAMILY": "|".join(sorted(families, key=len, reverse=True)),
+        "NAME": "|".join(sorted(_name_words())),
+        "TAG": TAGS,
+        "PROCESSOR": f"{processor}|{without}",
+    }
+
+
+def _keys() -> dict[str, str]:
+    """The kind and meaning of each spelling; of several, the first in the order of kinds."""
+    found = {word: f"card {meant}" for word, meant in _card_keys().items()}
+    for kind in ("count", "laptop", "engine", "task", "maker", "variant", "noise"):
+        for meant, words in _SOURCE[kind].items():
+            for word in words.split():
+                found.setdefault(word, f"{kind} {meant}".strip())
+    return found
 
 
 def name_parts(slug: str) -> str:
@@ -110,7 +117,7 @@ def name_parts(slug: str) -> str:
 
 
 @cache
-def _slugs() -> frozenset[str]:
+def _slugs() -> tuple[str, ...]:
     """The slugs of the models in all tables."""
     rows = [
         *table("shapes.csv", ("name", "match", "architecture")),
@@ -119,40 +126,25 @@ def _slugs() -> frozenset[str]:
     listed = document("listed", "answers")["models"]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
     names = [*(row["name"] for row in rows), *listed, *presets]
-    return frozenset((*map(model_key, names), *MODEL_SLUGS.values()))
+    return tuple(sorted({*map(model_key, names), *MODEL_SLUGS.values()}))
 
 
 def _models() -> dict[str, str]:
     """Known models; a mixture also without its total or its active size, if one model fits."""
     short: dict[str, set[str]] = {}
-    for slug in sorted(_slugs()):
+    for slug in _slugs():
         for left_out in (r"-a\d[\d.]*b(?=-|$)", r"-\d[\d.]*b(?=-a\d)"):
             short.setdefault(name_parts(re.sub(left_out, "", slug)), set()).add(slug)
-    alone = {parts: slugs.pop() for parts, slugs in sorted(short.items()) if len(slugs) == 1}
-    return alone | {name_parts(slug): slug for slug in sorted(_slugs())}
+    found = {parts: slugs.pop() for parts, slugs in short.items() if len(slugs) == 1}
+    named = {key: model_key(name) for key, name in MODEL_NAMES.items()} | dict(MODEL_SLUGS)
+    found |= {name_parts(without_tags(key)): slug for key, slug in named.items()}
+    return found | {name_parts(slug): slug for slug in _slugs()}
 
 
 def _name_words() -> set[str]:
     words = {word for slug in _slugs() for word in slug.split("-") if word[0].isalpha()}
-    sizes = re.compile(r"[ae]\d[\d.]*b")
-    return {word for word in words if not sizes.fullmatch(word)} | set(
-        _SOURCE["models"]["variants"].split()
-    )
-
-
-def _model_patterns() -> dict[str, str]:
-    """The patterns of models' names, which are made of lists of words."""
-    families = "|".join(sorted(_SOURCE["models"]["families"].split(), key=len, reverse=True))
-    return {
-        "family": rf"(?:{families})(?:v?\d[\d.x]*)?(?:n|vl)?",
-        "tag": TAGS,
-        "bits": BITS.pattern,
-        "generation": GENERATION.pattern,
-    }
-
-
-def _meaning(words: Mapping[str, str]) -> dict[str, str]:
-    return {word: meant for meant, text in words.items() for word in text.split()}
+    sizes = {word for word in words if re.fullmatch(r"[ae]\d[\d.]*b", word)}
+    return words - sizes | {*_SOURCE["models"]["variants"].split()}
 
 
 def _cards() -> Iterator[ListedCard]:
@@ -160,14 +152,17 @@ def _cards() -> Iterator[ListedCard]:
     for key in table.names:
         size = _SIZE.search(key)
         laptop = f"{key} laptop"
+        maker = next((letter for letter, line in _MAKERS.items() if re.match(line, key)), "a")
+        own = key in table.sharing or maker == "m" or re.search(r"laptop|[0-9]m\b", key)
         yield ListedCard(
             key=key,
-            maker=next((letter for letter, line in _MAKERS.items() if re.match(line, key)), "a"),
+            maker=maker,
             own=table.memory_gib.get(key) or table.usual_gib.get(key, 0),
-            named=int(size[1]) if size else 0,
-            changed=tuple(_SOURCE["modified"].get(key, ())),
+            sizes=(int(size[1]) if size else 0, *_SOURCE["modified"].get(key, ())),
             shares=key in table.sharing,
-            laptop=table.names.index(laptop) if laptop in table.names else -1,
+            laptop=table.names.index(laptop if laptop in table.names else key)
+            if laptop in table.names or own
+            else -1,
         )
 
 
@@ -176,42 +171,25 @@ def _card_keys() -> dict[str, str]:
 
     A spelling that `spellings.toml` lists for a card is that card's alone.
     """
-    listed: dict[str, list[str]] = {}
+    listed: dict[str, list[int]] = {}
     for key, text in _SOURCE["cards"].items():
         for word in text.split():
-            listed.setdefault(word, []).append(key)
-    found = dict(listed)
-    for key in devices().names:
+            listed.setdefault(word, []).append(devices().names.index(key))
+    found: dict[str, list[int]] = {}
+    for at, key in enumerate(devices().names):
         for word in _spellings(key):
-            if word not in listed and key not in found.setdefault(word, []):
-                found[word].append(key)
-    order = {key: at for at, key in enumerate(devices().names)}
-    return {word: " ".join(str(order[key]) for key in keys) for word, keys in found.items()}
+            found.setdefault(word, []).append(at)
+    found |= listed
+    for word in [each for each in found if re.fullmatch(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}", each)]:
+        found.setdefault(f"{word}s", found[word])  # "two 3090s"
+    return {word: " ".join(map(str, rows)) for word, rows in found.items()}
 
 
-def _spellings(key: str) -> Iterator[str]:
+def _spellings(key: str) -> set[str]:
     """The usual spellings of a name in the table, squeezed; none for a laptop's card of two."""
-    whole = " ".join(_SIZE.sub(" ", key).split())
-    bare = whole.removesuffix(" laptop")
-    if bare != whole and bare in devices().names:
-        return
-    for name in dict.fromkeys((bare, _OPTIONAL.sub("", bare))):
-        for form in _forms(name):
-            yield squeezed(form)
-            for end, short in ((" super", "s"), (" ti super", "superti"), ("ada", "adageneration")):
-                if form.endswith(end):
-                    yield squeezed(form.removesuffix(end)) + short
-
-
-def _forms(name: str) -> Iterator[str]:
-    """A name with the line's name in its place, another line's, or none where none is needed."""
-    yield name
-    line = _LINES.match(name)
-    rest = name[line.end() :] if line else name
-    if line and line[0] in ("rtx ", "gtx "):
-        yield f"rtx {rest}"
-        yield f"gtx {rest}"
-    if line and _DISTINCT.fullmatch(rest):
-        yield rest
-    if re.match(r"pro [a-z]\d", rest):
-        yield rest.removeprefix("pro ")
+    name = " ".join(_SIZE.sub(" ", key).split())
+    bare = name.removesuffix(" laptop")
+    forms = {name, bare} if bare == name or bare not in devices().names else set()
+    for pattern, to in _SOURCE["forms"]:
+        forms |= {re.sub(pattern, to, form) for form in forms}
+    return {re.sub(r"[^a-z0-9.]+", "", form) for form in forms}

@@ -1,8 +1,7 @@
 """Compute the number of a model's layers that fit on the devices, and the longest context."""
 
-import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from math import hypot
 from operator import le
@@ -21,12 +20,7 @@ DEFAULT_MARGIN_MIB = 1024.0
 TAKEN_SHARE, TAKEN_MIB, FREE_ERROR_MIB = 0.05, 700.0, 800.0
 # Main memory that the system and other programs need.
 SYSTEM_MIB = 2048.0
-# Graphics units that share main memory, by normalised name, and the share that systems allow them.
-SHARING = re.compile(
-    r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+?)\b.*|arc( 1\d\d\w)?|",
-    re.DOTALL,
-)
-SHARED_SHARE = 0.75
+SHARED_SHARE = 0.75  # the share of main memory that systems allow a graphics unit
 CONTEXT_STEP = 256
 LONGEST_CONTEXT = 1 << 18  # for a model whose longest context is unknown
 # How much of a model a machine holds, as printed: all layers on the devices (in main memory if
@@ -58,11 +52,6 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     uses_head: bool = False
     margin_mib: float = DEFAULT_MARGIN_MIB
     unified: bool = False  # buffers on devices take host memory, too
-
-    @property
-    def draft_setting(self) -> Setting:
-        """The draft's load settings: the target's, but with an f16 cache and no state copies."""
-        return replace(self.setting, rollback_states=0, kv_k="f16", kv_v="f16")
 
     @property
     def draft_layers(self) -> int:
@@ -132,42 +121,36 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
 
 def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
     """The buffers of target and draft with this placement of the target."""
-    return merge_placements(case, placement, placed(case, placement))
-
-
-def placed(case: LoadPlan, placement: LayerPlacement) -> list[Placed]:
-    """The target's buffers, then the draft's, which are all on the first device or the host."""
-    return [_target(case, placement), *_draft(case, len(placement.share))]
+    return merge_placements(case, placement, _target(case, placement), _draft(case))
 
 
 def _target(case: LoadPlan, placement: LayerPlacement) -> Placed:
     return place(case.target, case.setting, placement, speculates_with_head=case.uses_head)
 
 
-def _draft(case: LoadPlan, devices: int) -> list[Placed]:
-    """The draft's buffers, all on the first device or on the host; empty without a draft."""
+def _draft(case: LoadPlan) -> Placed | None:
+    """The draft's buffers, all on the first device or on the host; `None` without a draft.
+
+    The draft has the target's settings, but an f16 cache and no state copies.
+    """
     if case.draft is None:
-        return []
-    layers = LayerPlacement(layers=case.draft_layers)
-    (device,), host = place(case.draft.facts, case.draft_setting, layers)
-    return [((device, *(Buffers() for _ in range(devices - 1))), host)]
+        return None
+    setting = replace(case.setting, rollback_states=0, kv_k="f16", kv_v="f16")
+    return place(case.draft.facts, setting, LayerPlacement(layers=case.draft_layers))
 
 
 def merge_placements(
-    case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
+    case: LoadPlan, placement: LayerPlacement, target: Placed, draft: Placed | None
 ) -> Projection:
-    """Combine the buffers of a target and a draft that were placed separately.
-
-    `exact` sizes come from the engine, so there is no error in them to allow for.
-    """
-    (devices, host), *drafts = models
-    for draft_devices, draft_host in drafts:
-        for own, more in zip((*devices, host), (*draft_devices, draft_host), strict=True):
-            own.add_draft(more)
+    """Combine the buffers of a target and a draft that were placed separately."""
+    devices, host = target
+    if draft is not None:
+        devices[0].add_draft(draft[0][0])
+        host.add_draft(draft[1])
     # Without devices, the plan still has one entry for them, which needs no memory.
-    ranges = [_range(case, *each, exact=exact) for each in zip(devices, case.devices, strict=False)]
+    ranges = [_range(case, *each) for each in zip(devices, case.devices, strict=False)]
     shared = sum(each.total() for each in devices) if case.unified else 0.0
-    least, most = _range(case, host, case.host, exact=exact)
+    least, most = _range(case, host, case.host)
     ranges.append((least + shared, most + shared))
     on_devices = placement.layers == case.target.placed_layers and not placement.cpu_experts
     return Projection(
@@ -181,7 +164,7 @@ def merge_placements(
     )
 
 
-def _range(case: LoadPlan, buffers: Buffers, memory: Memory, *, exact: bool) -> tuple[float, float]:
+def _range(case: LoadPlan, buffers: Buffers, memory: Memory) -> tuple[float, float]:
     """The least and the most MiB that these buffers need of a memory's usual free size.
 
     The runtime takes some of a device. Weights without a file and free memory are known to within
@@ -195,7 +178,7 @@ def _range(case: LoadPlan, buffers: Buffers, memory: Memory, *, exact: bool) -> 
     if case.draft:
         weights += (case.draft.facts.weights_error or 0.0) * buffers.draft_model
     # The errors of weights and of free memory are independent of each other.
-    error = hypot(0.0 if exact else weights, FREE_ERROR_MIB if memory.estimated else 0.0)
+    error = hypot(weights, FREE_ERROR_MIB if memory.estimated else 0.0)
     return total + runtime - error, total + max(margin, runtime + error)
 
 
@@ -203,18 +186,18 @@ def fit(case: LoadPlan, *, certain: bool = False) -> Projection:
     """The whole target on the devices if it may fit there, else what is certain to fit.
 
     Of that, the placement puts the most on the devices, and all in host memory if nothing fits. If
-    `certain`, nothing else counts, as in the engine's `--fit`. For a mixture, the experts of the
+    `certain`, nothing else counts. For a mixture, the experts of the
     first layers move to the host before any whole layer does, because a token reads few of them.
     """
     share = _share(case)
     whole = case.target.placed_layers if case.devices else 0
     experts = len(case.target.all_layers) if case.target.mixture else 0
-    drafts = _draft(case, len(share))
+    draft = _draft(case)
 
     @cache
     def at(layers: int, cpu_experts: int) -> Projection:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
-        return merge_placements(case, placement, [_target(case, placement), *drafts])
+        return merge_placements(case, placement, _target(case, placement), draft)
 
     if not case.devices:
         return at(0, experts)
@@ -242,14 +225,12 @@ def _share(case: LoadPlan) -> tuple[float, ...]:
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
     """The longest context in tokens that is certain to fit with this placement, or `None`."""
 
-    def with_context(tokens: int) -> LoadPlan:
-        return replace(case, setting=replace(case.setting, context=tokens))
+    def fits(steps: int) -> bool:
+        setting = replace(case.setting, context=steps * CONTEXT_STEP)
+        return project(replace(case, setting=setting), placement).sure
 
     trained = case.target.context_tokens or LONGEST_CONTEXT
-    steps = _most(
-        max(1, trained // CONTEXT_STEP),
-        lambda n: project(with_context(n * CONTEXT_STEP), placement).sure,
-    )
+    steps = _most(max(1, trained // CONTEXT_STEP), fits)
     return steps * CONTEXT_STEP or None
 
 
@@ -257,4 +238,6 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
     """The largest number up to `limit` that fits, found by bisection; 0 if even 1 does not fit."""
     if fits(limit):
         return limit
+    if not fits(1):
+        return 0
     return bisect_left(range(1, limit), x=True, key=lambda n: not fits(n))

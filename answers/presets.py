@@ -1,16 +1,17 @@
 """Read the named models, and the pairs of target and draft in use, from `presets.toml`."""
 
 import re
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from answers.errors import QuestionError
-from answers.model_names import model_key, unknown_tag
+from answers.model_names import model_key
 from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
+from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
 
@@ -30,11 +31,10 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """A named model: in a hub repository, or derived on this machine from the embedded weights.
 
-    Two presets with the same `vocabulary` can draft for each other. `draft` names this target's
-    usual draft. For a file that contains a draft head instead of a model, `head` is the head's
-    method, and `file` is the file's name if the repository also holds the model. `method` is a
-    method that drafts without a second file. A `None` size or licence is unknown. `key` is the
-    model's key in the evidence.
+    Two presets with the same `vocabulary` can draft for each other. For a file that contains a
+    draft head instead of a model, `head` is the head's method, and `file` is the file's name if the
+    repository also holds the model. `method` is a method that drafts without a second file. A
+    `None` size or licence is unknown. `key` is the model's key in the evidence.
     """
 
     name: str
@@ -46,7 +46,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     size_from: SizeFrom | None = None
     licence: str | None = None
     repository: str | None = None
-    draft: str | None = None
     pruned_layers: tuple[int, ...] = ()
     head: str | None = None
     file: str | None = None
@@ -118,66 +117,68 @@ def preset_named(name: str) -> Preset | None:
 @cache
 def preset_of(ref: ModelRef) -> Preset | None:
     """The preset of a model whose name was read; `None` for a file or an unknown model."""
-    name = ref.written
-    ends = "gguf" if "/" in name else ".gguf"
-    if name.lower().endswith(ends) or ("/" in name and _OWNER.match(name) is None):
+    name, owned = ref.written, "/" in ref.written
+    in_gguf = "gguf" in name.lower()
+    if name.lower().endswith("gguf" if owned else ".gguf") or (owned and not _OWNER.match(name)):
         return None
     named = _by_name().get(_joined(name))
-    if named is not None or unknown_tag(name):
+    if named is not None or unknown_tag(ref):
         return named
-    if ref.unknown and "/" in name and "gguf" not in name.lower():
+    if ref.unknown and owned and not in_gguf:
         return None  # another repository's weights
-    found = _of_model(ref.slug, ref.quantisation, owned="/" in name)
-    if found is None or "gguf" not in name.lower() or "/" not in name:
+    found = _of_model(ref.slug, ref.quantisation, owned=owned)
+    if found is None or not (owned and in_gguf):
         return found
     return replace(found, name=name, repository=name.partition(":")[0], file=None)
 
 
 def preset_called(name: str) -> Preset | None:
     """The preset with exactly this name, as other presets and the evidence have it."""
-    if name in presets():
-        return presets()[name]
     model, _, quantisation = name.partition(":")
-    return preset_for(model, quantisation.upper()) if quantisation else None
+    return presets().get(name) or (
+        preset_for(model, quantisation.upper()) if quantisation else None
+    )
 
 
+@lru_cache(maxsize=4096)
 def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
     """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
     return _of_model(model, quantisation, owned=False)
 
 
-def require_quantisation(name: str) -> None:
-    """Raise `QuestionError` if a name's model is known but the tag after its colon is unknown."""
-    tag = unknown_tag(name)
-    model = name.removesuffix(f":{tag}")
-    if tag and preset_named(model) is not None:
-        raise QuestionError(
-            f"`{tag}` is not a known quantisation; name a known quantisation, such as "
-            f"{model}:{DEFAULT_QUANTISATION}"
-        )
+def unknown_tag(ref: ModelRef) -> str | None:
+    """The tag after a name's colon if a part of it is not understood."""
+    _, colon, tag = ref.written.rpartition(":")
+    words = re.findall(r"[a-z0-9.]+", tag.lower())
+    return tag if colon and not set(words).isdisjoint(ref.unknown) else None
 
 
 def default_draft(name: str) -> Preset | None:
-    """The draft that people use with a target, given the target's name or its repository."""
+    """The draft model that people use with a target, given its name or its repository."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
-    return target and draft_of(target)
+    return drafts_for(target).get(DRAFT_MODEL) if target else None
 
 
-def draft_of(target: Preset) -> Preset | None:
-    """The draft that people use with a target."""
-    return None if target.draft is None else presets()[target.draft]
+@cache
+def drafts_for(target: Preset) -> Mapping[str, Preset]:
+    """The draft files that people use with a target, by method: the first pair's that fits."""
+    found: dict[str, Preset] = {}
+    for pair in pairs():
+        draft, of = presets().get(pair.draft), presets().get(pair.target)
+        if draft is None or not pair.fits:
+            continue
+        alike = target.model in (of and of.model, pair.target) and draft.model != target.model
+        if alike or pair.target == target.name:
+            found.setdefault(draft.head or DRAFT_MODEL, draft)
+    return found
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
     """A model's preset; without a quantisation, its first preset or, if it has none, Q4_K_M."""
     alike = _by_model().get(slug, [])
-    exact = [
-        each
-        for each in alike
-        if quantisation in (each.quantisation, each.quantisation.removeprefix("UD-"))
-    ]
-    if exact or (alike and not quantisation):
-        return (exact or alike)[0]
+    for each in alike:
+        if quantisation in (None, each.quantisation, each.quantisation.removeprefix("UD-")):
+            return each
     bits = quantisation or DEFAULT_QUANTISATION
     fetched = _IN_GGUF.match(bits) is not None
     if alike:

@@ -6,24 +6,29 @@ from schemas.vocabulary import METHODS, say
 
 
 def quoted(pair: PairFigure, found: Answer) -> str:
-    """The clause that quotes a figure of the map, as the map prints it."""
-    judged, ways = found.judged, METHODS[pair.method].label
-    rates = "" if pair.tps is None else f", {_rates(pair)}"
+    """The clause that quotes a figure of the map, as the map prints it.
+
+    Engines are named if none of them is llama.cpp, for which the commands are.
+    """
+    ends = sorted({min(pair.depths), max(pair.depths)}) if pair.depths else []
+    depths = f" at depth {chr(0x2013).join(map(str, ends))}" if ends else ""
+    others = [each for each in pair.engines if not each.lower().startswith("llama.cpp")]
+    engines = f" in {say.listed(others)}" if others and len(others) == len(pair.engines) else ""
+    first = next(each for each in found.figures if each.method == pair.method)
+    variant = f" for {pair.target_name}" if pair.target != first.target else ""
     there = " with a part of the model in main memory" if pair.offload else ""
-    if not pair.offload and judged is not None and not judged.found.fits_whole:
+    if not pair.offload and found.judged is not None and not found.judged.found.fits_whole:
         there = " (layers on the card not stated)"
-    narrower = [
+    narrower = "".join(
         f"; with {same.quantisation}, {_who(same)}: {say.times(same.speedup)}"
         for same in found.question.pairs
         if (same.device, same.method) == (pair.device, pair.method)
         if same.quantisation and same.quantisation == found.question.quantisation
         if len(pair.quantisations) > 1
-    ]
-    first = next(each for each in found.figures if each.method == pair.method)
-    variant = f" for {pair.target_name}" if pair.target != first.target else ""
-    where = f"{_depths(pair)}{_engines(pair)}{variant}"
-    return f"{published(pair)} for this card and model with {ways}{where}{rates}{there}" + "".join(
-        narrower
+    )
+    return (
+        f"{published(pair)} for this card and model with {METHODS[pair.method].label}{depths}"
+        f"{engines}{variant}{_rates(pair)}{there}{narrower}"
     )
 
 
@@ -38,18 +43,9 @@ def _who(pair: PairFigure) -> str:
 
 
 def _rates(pair: PairFigure) -> str:
+    if pair.tps is None:
+        return ""
     about = "about " if pair.people > 1 else ""
     some = f" (rates of {pair.rated})" if pair.rated < pair.people else ""
     arrow = "\N{RIGHTWARDS ARROW}"
-    return f"{about}{say.rate(pair.baseline_tps)} {arrow} {say.rate(pair.tps)} tokens/s{some}"
-
-
-def _depths(pair: PairFigure) -> str:
-    ends = sorted({min(pair.depths), max(pair.depths)}) if pair.depths else []
-    return f" at depth {chr(0x2013).join(map(str, ends))}" if ends else ""
-
-
-def _engines(pair: PairFigure) -> str:
-    """The engines, if none of them is llama.cpp, for which the commands are."""
-    ours = any(each.lower().startswith("llama.cpp") for each in pair.engines)
-    return "" if ours or not pair.engines else f" in {say.listed(pair.engines)}"
+    return f", {about}{say.rate(pair.baseline_tps)} {arrow} {say.rate(pair.tps)} tokens/s{some}"

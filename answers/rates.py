@@ -7,7 +7,7 @@ Other models on the same device are read at about that rate.
 import math
 import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -52,38 +52,17 @@ def rate_of(
     )
 
 
-def with_rates(
-    computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
-) -> Computer:
-    """The computer with the bandwidths that cards and processors like its own reached in results.
+def with_rates(computer: Computer, rates: Sequence[Rate], facts: ModelFacts) -> Computer:
+    """The computer with the bandwidths that its cards and its processor reached in results.
 
     Each bandwidth is from results with the models nearest in size; `None` without such a result.
-    With `of_this_machine`, all `rates` count, whatever their device is called.
     """
-    listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
-    gb = gb_per_token(facts)
-    return replace(
-        computer,
-        speed=replace(
-            computer.speed,
-            device_reached_gb_per_s=reached((each for each in listed if not each.on_cpu), gb),
-            host_reached_gb_per_s=reached((each for each in listed if each.on_cpu), gb),
-        ),
+    device, host = (
+        reached((each for each in rates if each.on_cpu == on_cpu), gb_per_token(facts))
+        for on_cpu in (False, True)
     )
-
-
-def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
-    """The computer, with one memory's bandwidth derived from a model's measured step time.
-
-    The bandwidth of the other memory is unchanged.
-    """
-    on_cpu, speed = not computer.devices, computer.speed
-    rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
-    if rate is None:
-        return computer
-    if on_cpu:
-        return replace(computer, speed=replace(speed, host_reached_gb_per_s=rate.gb_per_s))
-    return replace(computer, speed=replace(speed, device_reached_gb_per_s=rate.gb_per_s))
+    speed = replace(computer.speed, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
+    return replace(computer, speed=speed)
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:

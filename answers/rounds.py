@@ -1,24 +1,26 @@
 """Compute a round's yield in tokens and its cost in plain steps; their ratio is the speedup.
 
 A round is one step of the target over the drafted tokens, plus the drafting. It yields the accepted
-tokens and one more. These formulas replace the estimate from figures where the acceptance or the
-cost of wider steps was measured, and they limit every estimate.
+tokens and one more. The cost of wider steps is the usual one, or that of a measured curve. The
+formulas replace the estimate from figures where the acceptance or the cost of wider steps was
+measured, and they limit every estimate.
 """
 
 import math
 from functools import cache, lru_cache
-from typing import Literal
 
 import msgspec
 
-from answers.curves import TRANSFER_ERROR, Curve
 from answers.placement import LoadPlan
 from answers.speed import SpeedEstimate, weights_per_token
+from answers.ways import DraftSource, Way
+from estimates.decomposition import step_ms
+from schemas.submission import VerificationProbe
 
-# The source of proposed tokens: a second model, the target's own layers, a file of such layers, the
-# text.
-DraftSource = Literal["model", "own-head", "other-head", "text"]
-
+# The error of a curve's speedup against real rounds, as the 90 % half-width of a logarithm. The
+# curve leaves out what a real round also does: sampling, copying and a growing context.
+TRANSFER_ERROR = 0.15
+CURVE_ARMS = 13, 14  # arms with probes in `results/`: the number within that error, and their total
 # The chance that the first drafted token is accepted, from the tokens per round that 58 people
 # published, each counted once: the range of nine in ten, and the median.
 _LOW, _FIRST, _HIGH = 0.5, 0.86, 0.985
@@ -35,31 +37,48 @@ _COST_ERROR = 0.4
 _Z90 = 1.6449
 
 
-class Speculation(msgspec.Struct, frozen=True, kw_only=True):
-    """A method of speculation: its draft source, its id in the vocabulary, and the longest draft.
+class Ranged(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate with its 90 % interval."""
 
-    `acceptance` is the measured chance that a drafted token is accepted, if it is known.
+    estimate: float
+    low: float
+    high: float
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
+    """A target's measured step time for each width of the step, and where it was measured.
+
+    It depends on card, target and build but not on the text, so it can be measured without a draft.
     """
 
-    source: DraftSource
-    method: str
-    depth: int
-    acceptance: float | None = None
+    probe: VerificationProbe
+    source: str
 
-    def chances(self) -> tuple[float, float, float]:
-        """The lowest, usual and highest acceptance, averaged over positions."""
-        if self.acceptance is not None:
-            return (self.acceptance,) * 3
-        return _published_chances(self.depth)
+    @property
+    def step_ms(self) -> float:
+        """The time of a one-token step in milliseconds."""
+        return self.probe.step_ms_median[0]
+
+    @property
+    def deepest(self) -> int:
+        """The longest draft whose verification the curve covers."""
+        return self.probe.widths[-1] - 1
+
+    def cost(self, tokens: int) -> float | None:
+        """The cost of a step of this width, in one-token steps; `None` beyond the timed widths."""
+        wider_ms = step_ms(self.probe, tokens)
+        return None if wider_ms is None else wider_ms / self.step_ms
 
 
 @cache
-def _published_chances(depth: int) -> tuple[float, float, float]:
-    """The range of published acceptance; at its top, all positions are accepted alike."""
+def chances(acceptance: float | None, depth: int) -> tuple[float, float, float]:
+    """The lowest, usual and highest acceptance, averaged over positions; all alike if measured."""
+    if acceptance is not None:
+        return (acceptance,) * 3
     low, usual = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth) for first in (_LOW, _FIRST)
     )
-    return low, usual, _HIGH
+    return low, usual, _HIGH  # at the top, all positions are accepted alike
 
 
 @lru_cache(maxsize=4096)
@@ -87,32 +106,39 @@ def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
 
 
 def speedup(
-    load: LoadPlan, speculation: Speculation, machine: str, curve: Curve | None = None
+    load: LoadPlan, way: Way, depth: int, machine: str, curve: Curve | None = None
 ) -> SpeedEstimate:
     """The speedup with the measured acceptance, or with a measured `curve`, with 90 % bounds.
 
     `machine` is its kind, such as `nvidia old`.
     """
     low, estimate, high = (
-        tokens_per_round(accepted, speculation.depth)
-        / round_cost(load, speculation, machine, accepted, curve)
-        for accepted in speculation.chances()
+        tokens_per_round(accepted, depth) / round_cost(load, way, depth, machine, accepted, curve)
+        for accepted in chances(way.acceptance, depth)
     )
     error = _COST_ERROR if curve is None else TRANSFER_ERROR
-    below = math.hypot(math.log(estimate / min(low, estimate)), error)
-    above = math.hypot(math.log(max(high, estimate) / estimate), error)
-    most = speculation.depth + 1.0
+    found = widened(low, estimate, high, error)
     return SpeedEstimate(
         estimate=estimate,
-        low=estimate * math.exp(-below),
-        high=min(estimate * math.exp(above), most),
+        low=found.low,
+        high=min(found.high, depth + 1.0),
         basis="physics" if curve is None else "curve",
+    )
+
+
+def widened(low: float, estimate: float, high: float, error: float) -> Ranged:
+    """A range with a further `error`, the half-width of a logarithm, added to each side."""
+    below = math.hypot(math.log(estimate / min(low, estimate)), error)
+    above = math.hypot(math.log(max(high, estimate) / estimate), error)
+    return Ranged(
+        estimate=estimate, low=estimate * math.exp(-below), high=estimate * math.exp(above)
     )
 
 
 def round_cost(
     load: LoadPlan,
-    speculation: Speculation,
+    way: Way,
+    depth: int,
     machine: str,
     accepted: float,
     curve: Curve | None = None,
@@ -122,12 +148,11 @@ def round_cost(
     Without copies of its recurrent state, a target returns to a checkpoint after a rejection and
     computes the accepted tokens again. Text methods cost a wider step only if they find a draft.
     """
-    depth, text = speculation.depth, speculation.source == "text"
-    measured = curve.cost(depth + 1) if curve else None
+    text, measured = way.source == "text", curve.cost(depth + 1) if curve else None
     if measured is not None:
-        verify = measured + depth * drafting_share(load, speculation.source)
+        verify = measured + depth * drafting_share(load, way.source)
     else:
-        verify = 1 + depth * _slope(load, speculation.source, machine)
+        verify = 1 + depth * _slope(load, way.source, machine)
     if text:
         verify = 1 + accepted * (verify - 1)
     replays = load.target.recurrent and not load.setting.rollback_states
@@ -157,16 +182,14 @@ def _slope(load: LoadPlan, source: DraftSource, machine: str) -> float:
     return max(usual, drafting_share(load, source)) if source == "model" else usual
 
 
-def highest(load: LoadPlan, speculation: Speculation, *, one_memory: bool) -> float:
+def highest(load: LoadPlan, source: DraftSource, depth: int, *, one_memory: bool) -> float:
     """The speedup if every drafted token is accepted and a round costs as little as possible.
 
     A round costs at least a plain step and, if both models are in `one_memory`, the time to read a
     draft model's weights for each drafted token.
     """
-    depth, cost = speculation.depth, 1.0
-    if speculation.source == "model" and one_memory:
-        cost += depth * drafting_share(load, speculation.source)
-    return (depth + 1) / cost
+    reads = source == "model" and one_memory
+    return (depth + 1) / (1 + (depth * drafting_share(load, source) if reads else 0.0))
 
 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:

@@ -20,7 +20,6 @@ from answers.model_names import Quantisation, model_key, table
 _BITS = 8
 _TABLE_BITS = 4.5  # a table of embeddings has IQ4_NL even in files of fewer bits
 _GATE_UP_DOWN = 3
-_EIGHTH, _THIRD = 8, 3
 # A `_M` mixture gives the wider matrices of some layers two more bits, a tenth of the layer's
 # bytes.
 _MORE_BITS = 1.12
@@ -33,15 +32,15 @@ _TEXT = ("name", "match", "architecture")
 class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     """The dimensions in a model's configuration.
 
-    `match` is a pattern for the lower-case, hyphenated name, then for the model's slug; the first
-    row that matches counts. `error` is the share by which the weights may exceed the estimate.
-    `full_every`: one in this many layers attends to the whole context. The others have a sliding
-    `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and
-    output. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
-    built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest
-    context that the newest model of this shape was trained for. `table_weights`: the number of
-    further embeddings, such as those of each layer. `expert_bits`: the bits per weight of experts,
-    if they are the same in all files. `basis`: what an estimated shape is based on.
+    `match` is a pattern for the model's slug; the first row that matches counts. `error` is the
+    share by which the weights may exceed the estimate. `full_every`: one in this many layers
+    attends to the whole context. The others have a sliding `window`, or a recurrent state if
+    `d_inner` is given. `tied`: one matrix is both embedding and output. `gated`: attention has a
+    gate as wide as its queries. `head_layers`: layers of a built-in multi-token prediction head, in
+    files that contain it. `context_tokens`: the longest context that the newest model of this shape
+    was trained for. `table_weights`: the number of further embeddings, such as those of each layer.
+    `expert_bits`: the bits per weight of experts, if they are the same in all files. `basis`: what
+    an estimated shape is based on.
     """
 
     name: str
@@ -93,8 +92,8 @@ def stated_bytes(model: str, quantisation: str) -> int | None:
 @cache
 def shape_of(name: str) -> ShapeRow | None:
     """The shape of the model with this name; `None` if it is not in the table."""
-    written = re.sub(r"[\s_]+", "-", name.lower())
-    return _found(written) or _found(model_key(name))
+    slug = model_key(name)
+    return next((row for row in shapes() if re.search(rf"(?:{row.match})(?![a-z0-9])", slug)), None)
 
 
 def facts_of(
@@ -148,12 +147,10 @@ def scaled(facts: ModelFacts, *, file_bytes: float) -> ModelFacts:
     return replace(facts, layers=layers[:own], draft_layers=layers[own:], weights_error=0.0)
 
 
-def more_bits(index: int, count: int) -> bool:
+def _more_bits(index: int, count: int) -> bool:
     """Whether a mixed quantisation gives a layer more bits (`use_more_bits` in llama.cpp)."""
-    eighth = count // _EIGHTH
-    return (
-        index < eighth or index >= 7 * count // _EIGHTH or (index - eighth) % _THIRD == _THIRD - 1
-    )
+    eighth = count // 8
+    return index < eighth or index >= 7 * count // 8 or (index - eighth) % 3 == 2  # noqa: PLR2004
 
 
 def _layer(shape: ShapeRow, index: int, bits: Quantisation) -> Layer:
@@ -162,7 +159,7 @@ def _layer(shape: ShapeRow, index: int, bits: Quantisation) -> Layer:
     width = 0 if recurrent else shape.kv_heads * shape.head_size
     if full and shape.full_kv_width is not None:
         width = shape.full_kv_width
-    weight = _MORE_BITS if more_bits(index, shape.layers) else 2 - _MORE_BITS
+    weight = _MORE_BITS if _more_bits(index, shape.layers) else 2 - _MORE_BITS
     body = bits.body / _BITS
     return Layer(
         k_width=width,
@@ -212,9 +209,3 @@ def _experts(shape: ShapeRow) -> int:
 @cache
 def shapes() -> tuple[ShapeRow, ...]:
     return tuple(ShapeRow(**row) for row in table("shapes.csv", _TEXT))
-
-
-def _found(name: str) -> ShapeRow | None:
-    return next(
-        (shape for shape in shapes() if re.search(rf"(?:{shape.match})(?![a-z0-9])", name)), None
-    )

@@ -50,6 +50,12 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     match: str = ""
 
+    @property
+    def stated(self) -> str:
+        """The numbers of parameters and where they are stated."""
+        size = f"{self.parameters_b:g}B" + (f"-A{self.active_b:g}B" if self.active_b else "")
+        return f"{size} ({self.source})" if self.match else f"the {size} in its name"
+
 
 def shape_named(name: str) -> ShapeRow | None:
     """The shape of a model from the table, else estimated from its size; `None` if unknown."""
@@ -83,13 +89,6 @@ def size_of(name: str) -> Size | None:
     return Size(name=slug, parameters_b=billions, active_b=active) if billions else None
 
 
-def _basis(size: Size) -> str:
-    """The assumption behind a plan with an estimated shape."""
-    written = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
-    basis = f"{written} ({size.source})" if size.match else f"the {written} in its name"
-    return f"{size.name} is not in our table of shapes; the plan is based on {basis}"
-
-
 @cache
 def _sizes() -> tuple[Size, ...]:
     return tuple(Size(**row) for row in table("sizes.csv", _TEXT))
@@ -97,8 +96,8 @@ def _sizes() -> tuple[Size, ...]:
 
 def _shape(size: Size) -> ShapeRow:
     a, b, c, d, usual_kv, queries = _DENSE if size.active_b is None else _MIXTURE
-    steps = round(a * math.pow(size.parameters_b, b) / _STEP)
-    embedding = size.embedding or max(1, steps) * _STEP
+    width = a * math.pow(size.parameters_b, b)
+    embedding = size.embedding or max(1, round(width / _STEP)) * _STEP
     layers = size.layers or max(1, round(c * math.pow(size.parameters_b, d)))
     kv_width = size.kv_width or int(usual_kv)
     head = kv_width // (kv_heads := max(1, kv_width // _HEAD))
@@ -123,7 +122,7 @@ def _shape(size: Size) -> ShapeRow:
         head_layers=size.head_layers,
         table_weights=int(size.table_b * 1e9),
         error=_TABLE_ERROR if size.match else _NAME_ERROR,
-        basis=_basis(size),
+        basis=f"{size.name} is not in our table of shapes; the plan is based on {size.stated}",
     )
     if size.active_b is None:
         return shape

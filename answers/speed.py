@@ -6,8 +6,9 @@ and Patterson 2009, Roofline). If results of the same machine show the bandwidth
 these replace the nominal values times the efficiency.
 """
 
+import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -24,6 +25,15 @@ RateOf = Literal["device", "host"]  # the memory that a bandwidth belongs to
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
+# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians over
+# cards of the kind in `results/` (`answers/learned.json`). Other cards reach `EFFICIENCY`.
+_EFFICIENCY = (
+    (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
+    (re.compile(r"rtx|[abhl]\d"), 0.71),
+    (re.compile(r"apple m[12]\b"), 0.51),
+    (re.compile(r"apple m3"), 0.63),
+    (re.compile(r"apple m\d"), 0.76),
+)
 # Processors reach a lower share: 0.53 in the published run of a 27B model in DDR5-4800 memory.
 HOST_EFFICIENCY = 0.5 / 0.62
 # The error of estimates from the same device with other models; four in five should be within it.
@@ -65,11 +75,10 @@ class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
-    """The bandwidths in GB/s and the host's cores: what a speed needs besides the bytes read."""
+    """The bandwidths in GB/s: what a speed needs besides the bytes read."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
-    cores: int | None = None
     # Bandwidths that these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
@@ -78,53 +87,36 @@ class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes that a step reads on devices and host, experts listed separately, and its fixed time.
-
-    `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
-    """
+    """Bytes that a step reads on devices and in host memory, and its fixed time in milliseconds."""
 
     device: float
     host: float
-    device_experts: float = 0.0
-    host_experts: float = 0.0
-    used: float = 1.0
-    launches_ms: float = 0.0
-
-    @property
-    def read(self) -> tuple[float, float]:
-        """The bytes that a step reads on devices and in host memory."""
-        device = self.device + self.device_experts * self.used
-        return device, self.host + self.host_experts * self.used
+    launches_ms: float
 
 
 @lru_cache(maxsize=4096)
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
     """The weights and cache that a step reads with this placement, with an eighth of the context.
 
-    The output matrix is on a device if any layer is. A plain step reads neither the prediction head
-    nor the token embedding.
+    Of a mixture's experts, only those are read that one token needs. The output matrix is on a
+    device if any layer is. A plain step reads neither the prediction head nor the token embedding.
     """
     filled = max(_DEPTH_TOKENS, setting.context // setting.slots // _FILLED)
     setting = replace(setting, context=filled, slots=1)
     sums, own, on_device = sums_of(facts), len(facts.layers), placement.layers > 0
     first = min(own, max(0, facts.placed_layers - placement.layers))
     stay = max(first, min(own, placement.cpu_experts))
+    used = facts.used_share
     device = sums.dense[own] - sums.dense[first] + on_device * facts.output_bytes
-    host = sums.dense[first] + (not on_device) * facts.output_bytes
+    device += (sums.experts[own] - sums.experts[stay]) * used
+    host = sums.dense[first] + (not on_device) * facts.output_bytes + sums.experts[stay] * used
     for layer, before in sums.caches:
         cache = kv_mib(layer, setting) * MIB
         device += cache * (before[own] - before[first])
         host += cache * before[first]
     launches = starts_ms(facts, min(placement.layers, len(facts.layers)))
     launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
-    return StepBytes(
-        device=device,
-        host=host,
-        device_experts=sums.experts[own] - sums.experts[stay],
-        host_experts=sums.experts[stay],
-        used=facts.used_share,
-        launches_ms=launches,
-    )
+    return StepBytes(device=device, host=host, launches_ms=launches)
 
 
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
@@ -132,24 +124,30 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
     step = step_bytes(load.target, found.placement, load.setting)
     tps = plain_tps(step, machine)
     device = not step.device or machine.device_reached_gb_per_s is not None
-    host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
-    if device and host:  # such results give the rate of every memory that the step reads
-        low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
-        return SpeedEstimate(estimate=tps, low=low, high=high, basis="nearest")
+    host = not step.host or machine.host_reached_gb_per_s is not None
+    nearest = device and host  # such results give the rate of every memory that the step reads
+    less, more = 1 / NEAREST_ERROR, NEAREST_ERROR
+    if not nearest:
+        less, more = EFFICIENCY_LOW / EFFICIENCY, EFFICIENCY_HIGH / EFFICIENCY
     return SpeedEstimate(
         estimate=tps,
-        low=tps * EFFICIENCY_LOW / EFFICIENCY,
-        high=tps * EFFICIENCY_HIGH / EFFICIENCY,
-        basis="physics",
-        assumes=tuple(assumed_rates(step, machine)),
+        low=tps * less,
+        high=tps * more,
+        basis="nearest" if nearest else "physics",
+        assumes=tuple(_assumed_rates(step, machine)),
     )
 
 
 def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
     """Tokens per second of plain decoding if each step reads these bytes, without an interval."""
-    on_device, in_host = step.read
-    device_s = on_device / (device_rate(machine) * _GB) + step.launches_ms / _MS
-    return 1 / (device_s + in_host / (host_rate(machine) * _GB))
+    device_s = step.device / (device_rate(machine) * _GB) + step.launches_ms / _MS
+    return 1 / (device_s + step.host / (host_rate(machine) * _GB))
+
+
+@cache
+def efficiency_of(card: str) -> float:
+    """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
+    return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
 
 
 def device_rate(machine: MachineSpeed) -> float:
@@ -177,12 +175,12 @@ def starts_ms(facts: ModelFacts, layers: int) -> float:
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
 
 
-def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[RateOf]:
+def _assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[RateOf]:
     """The memories whose bandwidth a step needs and that nobody stated or measured."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if step.device and device is None and not machine.unified:
         yield "device"
-    reads_host = step.host + step.host_experts or (machine.unified and device is None)
+    reads_host = step.host or (machine.unified and device is None)
     if reads_host and host is None:
         yield "host"

@@ -1,16 +1,16 @@
 """Choose the quantisation of a model that a question names without one."""
 
-from functools import lru_cache
+from bisect import bisect_left
 
 from msgspec.structs import replace
 
 from answers.catalog import model_of
-from answers.choices import PlannedModel
+from answers.engine_table import ENGINES
 from answers.machines import Computer
-from answers.model import Memory, Setting
+from answers.model import Setting
 from answers.placement import LoadPlan, placed_whole
 from answers.presets import preset_for
-from answers.served_engines import ENGINES
+from answers.ways import PlannedModel
 from schemas.rig import LLAMA_CPP
 
 # The usual quantisations of GGUF files, the largest first, and the only one of some models.
@@ -26,8 +26,9 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
     any model for llama.cpp on a machine without a card.
     """
     preset, usual = target.preset, ENGINES[engine].quantisations
-    one = preset is None or preset.quantisation not in ENGINES[LLAMA_CPP].quantisations
-    if preset is None or one or target.path or not (computer.devices or engine != LLAMA_CPP):
+    if preset is None or preset.quantisation not in QUANTISATIONS or target.path:
+        return target, ""
+    if engine == LLAMA_CPP and not computer.devices:
         return target, ""
     largest = largest_quantisation(computer.load(target.facts, Setting()), usual)
     chosen = largest or (preset.quantisation if preset.quantisation in usual else usual[-1])
@@ -44,27 +45,15 @@ def largest_quantisation(
 
     Without `certain`, it may fit only if other programs are closed.
     """
-    return _largest(_nameless(load), usual, certain=certain)
-
-
-@lru_cache(maxsize=1 << 14)
-def _largest(load: LoadPlan, usual: tuple[str, ...], *, certain: bool) -> str | None:
     listed = preset_for(load.target.name)
     own = listed is not None and listed.quantisation == _ONLY
-    for name in (_ONLY,) if own else usual:
+    names = (_ONLY,) if own else usual
+
+    def fits(name: str) -> bool:
         preset = preset_for(load.target.name, name)
         model = model_of(preset) if preset else None
-        if model is not None:
-            found = placed_whole(replace(load, target=model.facts))
-            if found.fits and (found.sure if certain else found.chance >= _WORTH_TRYING):
-                return name
-    return None
+        found = placed_whole(replace(load, target=model.facts)) if model else None
+        return found is not None and (found.sure if certain else found.chance >= _WORTH_TRYING)
 
-
-def _nameless(load: LoadPlan) -> LoadPlan:
-    """The plan without the names of memories, which is equal for all machines of equal memory."""
-    host, *devices = (
-        Memory(name="", free_mib=each.free_mib, estimated=each.estimated)
-        for each in (load.host, *load.devices)
-    )
-    return replace(load, devices=tuple(devices), host=host)
+    largest = bisect_left(names, x=True, key=fits)  # every smaller one fits, too
+    return names[largest] if largest < len(names) else None

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from answers.curves import Curve, Ranged
+from answers.rounds import Curve
 from estimates.intervals import time_ratio
 from harness.acceptance.agreement import agreement
 from harness.acceptance.rounds import AtDepth, ReadAnswer, at_depth
@@ -101,8 +101,7 @@ def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]
     plain = answers["baseline"]
     read = _read(campaign, plain)
     curve = Curve(probe=probe, source="the same session")
-    share = drafting_ms / curve.step_ms
-    drafting = Ranged(estimate=share, low=share, high=share)
+    drafting = drafting_ms / curve.step_ms
     for arm in campaign.arms:
         depth = arm.method.n_max
         if depth is not None:

@@ -33,7 +33,7 @@ from bench.rigs import SCENARIOS as TROUBLES
 from bench.synthetic_campaign import submission_of
 from bench.synthetic_rigs import Visit, models, visits
 from estimates.summary import summarize
-from pipeline.collection.plausibility import corpus_flags, flags_within
+from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from schemas.submission import Arm, Gpu, Placement, Snapshot, Submission, Trial
 from tests.sample_trials import in_order, slowed
@@ -108,15 +108,14 @@ def fired(submission: Submission) -> frozenset[str]:
 
 
 def unlike(seed: int) -> bool:
-    """Check whether the gate or a build flags one of three honest people as unlike the rest."""
+    """Check whether a build flags one of three honest people as unlike the rest."""
     rng = random.Random(seed)  # noqa: S311 - a simulation
     count, share = rng.choice((1, 2, 3, 6)), rng.uniform(0, 0.5)
     people = [
         parted(sample(seed=at, contributor=name, prompts_per_task=count), rng, share=share)
         for at, name in enumerate(("ada", "bob", "cyd"))
     ]
-    found = (*flags_within(Corpus.of(people)), corpus_flags(people[0], people[1:]))
-    return any(flag.name == "unlike-peers" for own in found for flag in own)
+    return any(x.name == "unlike-peers" for own in flags_within(Corpus.of(people)) for x in own)
 
 
 def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:

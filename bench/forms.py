@@ -1,10 +1,11 @@
-"""Send random and hostile forms about published figures, and see what one form moves.
+"""Send random and hostile forms and extreme results, and see what they move.
 
-`python -m bench.forms --forms 1000` draws forms about cards and models of a small collection and
-about others, with extreme numbers, odd dates, private data and unusual letters. Each form that the
-checks accept goes through the build of the tables as it arrives, unchecked, and as if a maintainer
-had checked it. Unchecked, nothing but the form's own rows may change; checked, no figure, count,
-badge or rate of another card, and no prediction for another model by more than 2 %. With
+`python -m bench.forms` draws forms about cards and models of a small collection and about others,
+with extreme numbers, odd dates, private data and unusual letters, and results of unknown accounts
+whose times, rates or sizes are off by factors of up to 10,000. All forms that the checks accept go
+into one build, unchecked, and must change nothing but their own rows. Checked forms and results are
+built in groups in which no two have a card or a model in common; a group may move its own pairs,
+cards' rates and models' predictions. What differs is halved until it names the file. With
 `--whole N`, N drawn forms and the union of all accepted ones are also built as whole sites, whose
 links are checked. The exit code is 1 if any of that fails.
 """
@@ -16,31 +17,56 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
+from answers.machines import device_key
+from answers.model_names import model_key
+from bench.strangers import scaled
+from estimates.identity import canonical_name
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.validation import findings_of
 from pipeline.data.database import open_database
-from pipeline.difference import State, differences
+from pipeline.difference import Own, State, moved_others, with_files
 from pipeline.intake.figure_form import published
 from pipeline.intake.figures import keys
-from pipeline.intake.paths import PUBLISHED
-from schemas.finding import Finding
+from pipeline.intake.paths import FOLDER, PUBLISHED
+from schemas import contract
 from schemas.posted import UnreadableTextError
+from schemas.submission import Submission
+from tests.pipeline.tables import decide_on
+from tests.samples import sample, sample_bytes
 
 ROOT = Path(__file__).resolve().parents[1]
 DAY = "2026-11-25"
 SMALL = 12  # published files of the small collection
-CARDS = ("RTX 3090 24 GB", "RTX 4090 24 GB", "2x RTX 3090 24 GB", "Apple M1 Ultra", "GB10")
-MODELS = ("Qwen3.8-27B", "qwen3.8 27b", "Qwen3-8B", "Llama-3.1-8B-Instruct", "Nobody-9B")
+CARDS = (
+    *("RTX 3090 24 GB", "RTX 4090 24 GB", "2x RTX 3090 24 GB", "Apple M1 Ultra", "GB10"),
+    *("RTX 5090 32 GB", "RTX 4070 Ti 12 GB", "RX 7900 XTX 24 GB", "Tesla V100 32 GB"),
+)
+MODELS = (
+    *("Qwen3.8-27B", "qwen3.8 27b", "Qwen3-8B", "Llama-3.1-8B-Instruct", "Nobody-9B"),
+    *("Qwen3.6-35B-A3B", "Gemma 4 12B", "gpt-oss-120b", "GLM-4.5-Air"),
+)
 METHODS = ("mtp", "dflash", "eagle3", "ngram-mod", "other")
 NUMBERS = ("0", "0.01", "0.05", "1", "12", "28.2", "41.5", "600", "4999", "9999999", "nan", "-1")
 ODD = ("", "x" * 300, "<b>", "=cmd|' /C calc'!A0", "hf_" + "a1B2" * 9, "ada@example.org", "\ufe0f")
 DATES = ("2026-07", "2026-11-25", "2026-02-31", "2028-01", "2099-12", "0000-00", "2024-05-01")
 TEXTS = ("who", "quantisation", "engine", "version", "note", "offload", "draft")
+GPUS = ("NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 4060")
+
+
+class Sent(NamedTuple):
+    """A file that the checks accept, with the card and the model that it is about."""
+
+    path: str
+    data: bytes
+    card: str
+    model: str
 
 
 def drawn(rng: random.Random, number: int) -> dict[str, str]:
@@ -71,60 +97,134 @@ def drawn(rng: random.Random, number: int) -> dict[str, str]:
     return {name: text for name, text in answers.items() if text}
 
 
-def accepted(answers: dict[str, str], folder: Path) -> tuple[str, bytes] | None:
-    """The path and the content of a form's file; `None` if the checks refuse it."""
-    try:
-        name, data = published(answers, DAY, reported_by="eve")
-    except UnreadableTextError:
-        return None
-    place = folder / name
-    place.write_bytes(data)
-    found = [*findings_of([Source(path=place, kind="published", place="corpus")])]
-    place.unlink()
-    return None if found else (f"{PUBLISHED}/{name}", data)
+def extreme(rng: random.Random, number: int) -> Submission:
+    """A result of an unknown account, with times, rates or sizes that nobody has."""
+
+    def factor() -> float:
+        return float(10 ** rng.uniform(-4, 4))
+
+    made = sample.__wrapped__(
+        seed=100 + number, gpu=rng.choice(GPUS), vram_mib=rng.choice((1, 8188, 24564, 10**6)),
+        parameters=round(7e9 * factor()), tasks=("code",), prompts_per_task=2,
+        contributor=f"eve{number}",
+    )  # fmt: skip
+    if rng.random() < 0.2:
+        return replace(made, target=replace(made.target, name=rng.choice(MODELS)))
+    return scaled(made, arms=factor(), plain=rng.choice((1.0, factor())))
+
+
+def forms(folder: Path, count: int, rng: random.Random) -> Iterator[Sent]:
+    """The accepted ones of this number of drawn forms."""
+    seen: set[str] = set()
+    for number in range(count):
+        answers = drawn(rng, number)
+        try:
+            name, data = published(answers, DAY, reported_by="eve")
+        except UnreadableTextError:
+            continue
+        place = folder / name
+        place.write_bytes(data)
+        faults = [*findings_of([Source(path=place, kind="published", place="corpus")])]
+        place.unlink()
+        if not faults and seen.isdisjoint(own := {*keys(json.loads(data))}):
+            seen |= own
+            card = device_key(answers["card"].removeprefix("2x "))
+            yield Sent(f"{PUBLISHED}/{name}", data, card, model_key(answers["model"]))
+
+
+def results(count: int, rng: random.Random) -> Iterator[Sent]:
+    """The accepted ones of this number of extreme results."""
+    for number in range(count):
+        made = extreme(rng, number)
+        data = sample_bytes(made)
+        if isinstance(contract.read(data), Submission):
+            path = f"{FOLDER}/{canonical_name(made, data)}"
+            yield Sent(path, data, made.machine.gpus[0].name, model_key(made.target.name))
 
 
 def collection(folder: Path, rng: random.Random) -> None:
-    """Copy some published files, among them files about the cards and models of the forms."""
+    """Some published files, among them about cards and models of forms, and known results."""
     there = sorted((ROOT / PUBLISHED).glob("*.json"))
     rng.shuffle(there)
     there.sort(key=lambda path: not any(each in path.read_text("utf-8") for each in MODELS[:4]))
-    (folder / PUBLISHED).mkdir(parents=True)
+    for place in (PUBLISHED, FOLDER):
+        (folder / place).mkdir(parents=True)
     for path in there[:SMALL]:
         shutil.copy(path, folder / PUBLISHED)
+    for number, gpu in enumerate(GPUS):
+        own = sample(seed=number, gpu=gpu, vram_mib=24564, tasks=("code",), prompts_per_task=2)
+        data = sample_bytes(own)
+        (folder / FOLDER / canonical_name(own, data)).write_bytes(data)
+    decide_on(folder / "results", "ada")
 
 
-def judged(count: int, seed: int) -> Iterator[tuple[str, bytes, list[Finding]] | None]:
-    """Each form: its path, its content and what is wrong with its effect; `None` if refused."""
-    rng = random.Random(seed)  # noqa: S311 - a simulation
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        collection(folder, rng)
-        before = State.of(open_database(folder / "results", cache=Cache(folder / "cache")))
-        seen: set[str] = set()
-        for number in range(count):
-            form = accepted(drawn(rng, number), folder)
-            if form is None or not seen.isdisjoint(own := {*keys(json.loads(form[1]))}):
-                yield None
-                continue
-            seen |= own
-            found = differences(folder, dict([form]), before)
-            wrong = [each for each in found if isinstance(each, Finding)]
-            (folder / form[0]).unlink()
-            yield *form, wrong
+def groups(sent: Iterable[Sent]) -> list[list[Sent]]:
+    """The files in groups in which no two have a card or a model in common."""
+    found: list[list[Sent]] = []
+    for each in sent:
+        free = (
+            group
+            for group in found
+            if all(each.card != other.card and each.model != other.model for other in group)
+        )
+        group = next(free, None)
+        if group is None:
+            found.append(group := [])
+        group.append(each)
+    return found
 
 
-def builds(forms: Sequence[tuple[str, bytes]]) -> bool:
+def faults(
+    sent: Sequence[Sent], wrong: Callable[[Sequence[Sent]], list[str]]
+) -> Iterator[tuple[Sent, list[str]]]:
+    """The files with a fault; what is wrong with several files is looked for in each half."""
+    if sent and (found := wrong(sent)):
+        if len(sent) == 1:
+            yield sent[0], found
+        else:
+            middle = len(sent) // 2
+            yield from faults(sent[:middle], wrong)
+            yield from faults(sent[middle:], wrong)
+
+
+def judged(sent: Sequence[Sent], folder: Path, cache: Cache) -> Iterator[tuple[Sent, list[str]]]:
+    """The files with an effect on others, and what they move."""
+    before = State.of(open_database(folder / "results", cache=cache))
+
+    def changed(some: Sequence[Sent]) -> list[str]:
+        with with_files(folder, {each.path: each.data for each in some}):
+            after = State.of(open_database(folder / "results", cache=cache))
+        return [] if after == before else ["an unchecked figure moves others"]
+
+    def moved(some: Sequence[Sent]) -> list[str]:
+        with with_files(folder, {each.path: checked(each) for each in some}):
+            connection = open_database(folder / "results", cache=cache)
+        own = Own.of(connection, [Path(each.path).stem for each in some])
+        return [*moved_others(before, State.of(connection), own)]
+
+    yield from faults([each for each in sent if each.path.startswith(PUBLISHED)], changed)
+    for group in groups(sent):
+        yield from faults(group, moved)
+
+
+def checked(sent: Sent) -> bytes:
+    """A file as if a maintainer had checked it, if it is a form's."""
+    if not sent.path.startswith(PUBLISHED):
+        return sent.data
+    return json.dumps(json.loads(sent.data) | {"checked_by": "mae"}).encode()
+
+
+def builds(some: Sequence[Sent], cache: Path) -> bool:
     """Whether the whole site builds with these forms, checked, and has no broken link."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "results", folder / "results")
-        for path, data in forms:
-            document = json.loads(data) | {"checked_by": "mae"}
-            (folder / path).write_text(json.dumps(document), "utf-8")
+        for form in some:
+            (folder / form.path).write_bytes(checked(form))
         site = folder / "site"
+        where = ("--results", str(folder / "results"), "--output", str(site), "--cache", str(cache))
         for words in (
-            ("pipeline", "build", "--results", str(folder / "results"), "--output", str(site)),
+            ("pipeline", "build", *where),
             ("tools.links", str(site), "tests/data/addresses-of-results.txt"),
             ("tools.evidence", str(site)),
             ("tools.private", str(site)),
@@ -140,27 +240,28 @@ def builds(forms: Sequence[tuple[str, bytes]]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--forms", type=int, default=1000)
+    parser.add_argument("--results", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--whole", type=int, default=0, metavar="N")
     chosen = parser.parse_args(arguments)
-    good: list[tuple[str, bytes]] = []
-    found = Counter[str]()
-    for each in judged(chosen.forms, chosen.seed):
-        if each is None:
-            found["refused"] += 1
-            continue
-        path, data, wrong = each
-        good.append((path, data))
-        found["accepted"] += 1
-        found["accepted, with an effect on others"] += bool(wrong)
-        sys.stdout.write("".join(f"{one.line()}\n" for one in wrong))
     rng = random.Random(chosen.seed)  # noqa: S311 - a simulation
-    some = [[form] for form in rng.sample(good, min(chosen.whole, len(good)))]
-    for forms in [*some, good] if chosen.whole else []:
-        found["whole builds" if builds(forms) else "failed builds"] += 1
-    for name, number in found.items():
-        sys.stdout.write(f"{name}: {number}\n")
-    return 1 if found["accepted, with an effect on others"] or found["failed builds"] else 0
+    found = Counter[str]()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        collection(folder, rng)
+        good = [*forms(folder, chosen.forms, rng)]
+        sent = [*good, *results(chosen.results, rng)]
+        found["forms accepted"], found["results accepted"] = len(good), len(sent) - len(good)
+        for file, words in judged(sent, folder, Cache(folder / "cache")):
+            found["with an effect on others"] += 1
+            sys.stdout.write(f"{file.path}: {'; '.join(words)}\n")
+        some = [[form] for form in rng.sample(good, min(chosen.whole, len(good)))]
+        for files in [*some, good] if chosen.whole else []:
+            done = builds(files, folder / "sites")
+            found["whole builds" if done else "failed builds"] += 1
+    sys.stdout.write(f"{chosen.forms} forms, {chosen.results} results\n")
+    sys.stdout.write("".join(f"{kind}: {number}\n" for kind, number in found.items()))
+    return 1 if found["with an effect on others"] or found["failed builds"] else 0
 
 
 if __name__ == "__main__":

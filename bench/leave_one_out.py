@@ -2,10 +2,10 @@
 
 `python -m bench.leave_one_out` derives everything from `results/` once with all people, and once
 without each of them: the people of published figures and the accounts of measured results. It
-prints, for each person, the largest change of a figure or a rate of devices and models that the
-person did not measure, and the largest change of a prediction; then the number of people who move
-a figure of others, and the 95th percentile of the changes of predictions. `--some N` takes N people
-at regular intervals. The exit code is 1 if anybody moves a figure or a rate of others.
+prints, for each person, what moves of devices and models that the person did not measure, and the
+largest change of a prediction; then the number of people who move a figure of others, and the 95th
+percentile of the changes of predictions. `--some N` takes N people at regular intervals. The exit
+code is 1 if anybody moves a figure or a rate of others.
 """
 
 import argparse
@@ -17,12 +17,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from answers.model_names import model_key
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
-from pipeline.difference import Own, State
+from pipeline.difference import Own, State, moved_others
 from pipeline.site.pages.learned_file import device_key
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -31,13 +31,6 @@ OWN = """
     select distinct figure.device, figure.target, pair.device_label, pair.target_label
     from figure join pair using (device, target) where person = $person
 """
-
-
-class Change(NamedTuple):
-    """A number that moves: what it is, and the distance of its logarithms."""
-
-    distance: float
-    what: str
 
 
 def person_of(document: Mapping[str, Any], row: Mapping[str, Any]) -> str:
@@ -69,28 +62,18 @@ def without(person: str, folder: Path) -> None:
             path.unlink()
 
 
-def elsewhere(before: State, after: State, own: Own) -> Iterator[Change]:
-    """The figures and rates of other devices and models that differ."""
-    for key, one in before.figures.items():
-        other = after.figures.get(key)
-        if one != other and key[:2] not in own.pairs:
-            moved = abs(math.log(other.speedup / one.speedup)) if other else math.inf
-            yield Change(moved, f"the figure of {one.label} ({' '.join(map(str, key[2:6]))})")
-    for card in {each.device for each in {*before.rates} ^ {*after.rates}} - own.cards:
-        yield Change(math.inf, f"a rate of {card}")
-
-
-def predicted(before: State, after: State) -> Iterator[Change]:
+def predicted(before: State, after: State) -> Iterator[tuple[float, str]]:
+    """Each prediction's change, as the distance of logarithms."""
     for (machine, model), old in before.predictions.items():
         new = after.predictions.get((machine, model), old)
-        yield Change(abs(math.log(new / old)), f"{machine} with {model}")
+        yield abs(math.log(new / old)), f"{machine} with {model}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--some", type=int, metavar="N")
     chosen = parser.parse_args(arguments)
-    none, movers, moves = Change(0.0, "nothing"), 0, []
+    movers, moves = 0, []
     with TemporaryDirectory() as name:
         cache = Cache(Path(name) / "cache")
         whole = open_database(RESULTS, cache=cache)
@@ -107,13 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             without(person, folder)
             after = State.of(open_database(folder, cache=cache))
             shutil.rmtree(folder)
-            others = max(elsewhere(before, after, own), default=none)
-            prediction = max(predicted(before, after), default=none)
-            movers += others is not none
-            moves.append(prediction.distance)
+            others = [x for x in moved_others(before, after, own) if "prediction" not in x]
+            distance, what = max(predicted(before, after))
+            movers += bool(others)
+            moves.append(distance)
             sys.stdout.write(
-                f"{person}: figures of others {others.distance:.3f} ({others.what}); "
-                f"predictions {prediction.distance:.3f} ({prediction.what})\n"
+                f"{person}: {'; '.join(others[:3]) or 'moves nobody'}; "
+                f"a prediction by {distance:.3f} ({what})\n"
             )
             sys.stdout.flush()
     high = statistics.quantiles([*moves, *moves], n=20)[-1]

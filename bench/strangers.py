@@ -31,7 +31,7 @@ from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.load import AcceptedSubmission, load
-from pipeline.intake.conflicts import NAMED_OTHERWISE, claim_findings
+from pipeline.intake.conflicts import NAMED_OTHERWISE, Withdrawals, claim_findings
 from pipeline.site.pages import feeds, strips
 from schemas import contract
 from schemas.submission import Origin, Submission, Trial
@@ -210,7 +210,7 @@ def refused(new: Submission, there: Sequence[Submission], known: Collection[str]
     if not isinstance(contract.read(sample_bytes(new)), Submission):
         return True
     listed = ((str(at), each) for at, each in enumerate(there))
-    found = claim_findings({"new": new}, listed, known)
+    found = claim_findings({"new": new}, listed, Withdrawals(known=frozenset(known)))
     return any(each.rule != NAMED_OTHERWISE for each in found)
 
 

@@ -4,37 +4,16 @@ import re
 from functools import lru_cache
 
 from schemas.rig import Vendor
+from schemas.vocabulary.documents import document
 
+_CHIPS = document("chips")
 _MARKS = re.compile(r"\((R|TM|C)\)|®|™", re.IGNORECASE)
-_BOILERPLATE = re.compile(
-    r"\b(NVIDIA|GeForce|Radeon(?=\s+RX\b)|AMD|Intel|Graphics|GPU|CPU|Processor|[0-9]+-Core)\b"
-    r"|\bw(ith|/) Radeon.*$",
-    re.ASCII,
-)
-# Names that drivers and lspci give unknown cards, several cards with one number, and displays of a
-# system or virtual machine. Additions in brackets do not name a card either.
-_NO_CARD = re.compile(
-    r"(vga |3d )?(compatible )?(controller|adapter|display|gpu|graphics|video|unknown|n/a|none)"
-    r"( (device|controller|adapter|processor|unit|card|display))*( ?#?[0-9a-f]{1,2})?"
-    r"|device( [0-9a-fx:]+)?|gfx ?[0-9a-f]{3,4}\w*"
-    r"|(advanced micro devices.*|integrated|onboard|discrete|dedicated|family)?( ?graphics)*"
-    r"|(navi|polaris|dg|(bmg|battlemage).?g) ?[0-9x]{1,2}( xtx?| xl)?|(ad|ga|tu|gb|gh|gv) ?[0-9]{3}"
-    r"|.*\b(basic (display|render)|standard vga|remote display|indirect display|virtual|virtio"
-    r"|vmware|svga|qxl|bochs|cirrus|aspeed|matrox|hyper-v|parallels|llvmpipe|softpipe|swiftshader"
-    r"|lavapipe|displaylink|citrix)\b.*"
-    r"|.*[0-9]\w*( (xtx?|gre|ti|super))? ?/ ?(\w+ ){0,3}\w*[0-9].*",
-)
-_BRANDS = re.compile(
-    r"\([^)]*\)|®|™"
-    r"|\b(nvidia|geforce|amd/ati|amd|ati|radeon|intel|corporation|inc|apple|qualcomm|series)\b\.?"
-)
+_BOILERPLATE = re.compile("|".join(_CHIPS["boilerplate"]), re.ASCII)
+_NO_CARD = re.compile("|".join(_CHIPS["no_card"]))
+_BRANDS = re.compile("|".join(_CHIPS["brands"]))
 _CLOCK = re.compile(r"@.*")
 _VENDORS: dict[Vendor, re.Pattern[str]] = {
-    "nvidia": re.compile(r"nvidia|geforce|quadro|tesla|\b[rg]tx\b", re.IGNORECASE),
-    "amd": re.compile("amd|radeon|ryzen|epyc|instinct", re.IGNORECASE),
-    "intel": re.compile(r"intel|\barc\b", re.IGNORECASE),
-    "apple": re.compile("apple", re.IGNORECASE),
-    "qualcomm": re.compile("qualcomm|snapdragon|adreno", re.IGNORECASE),
+    vendor: re.compile(words, re.IGNORECASE) for vendor, words in _CHIPS["vendors"].items()
 }
 
 

@@ -15,7 +15,7 @@ from schemas.codec import decode
 from schemas.model_sizes import bits_of, parameters_of, size_in
 from schemas.submission import Machine, Model, Submission
 
-_BYTES_PER_TRANSFER = 8
+_BYTES_PER_TRANSFER, _USUAL_CHANNELS = 8, 2
 _BITS_PER_BYTE = 8
 MIB = 1024 * 1024
 _ANY = "any existing memory"
@@ -83,14 +83,18 @@ def unknown_to(submission: Submission) -> tuple[str, ...]:
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
     """The bandwidth of main memory, and its description.
 
-    It is transfers per second x channels x 8 bytes. If these are unknown, it is the processor's
-    bandwidth in `devices.json`, if listed.
+    If its type is unknown, it is the processor's bandwidth in `devices.json`, if listed.
     """
     if machine.ram_mts is not None and machine.ram_channels is not None:
-        gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
+        gb_per_s = ddr_gb_per_s(machine.ram_mts, machine.ram_channels)
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
     of_chip = bandwidth_gb_per_s(machine.cpu.name or "")
     return None if of_chip is None else (of_chip, f"{machine.cpu.name} at {of_chip:g} GB/s")
+
+
+def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
+    """Main-memory bandwidth in GB/s, from millions of transfers per second and channels."""
+    return transfers * (channels or _USUAL_CHANNELS) * _BYTES_PER_TRANSFER / 1000
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:

@@ -7,23 +7,12 @@ from dataclasses import replace
 from estimates.gpu_names import vendor_of
 from estimates.roofline import devices, normalised
 from schemas.submission import Arm, Device, Engine, Gpu, Machine
+from schemas.vocabulary.documents import document
 
-# Backends that work only on cards of certain vendors.
-_VENDORS = {
-    "cuda": ("nvidia",),
-    "rocm": ("amd",),
-    "metal": ("apple", "amd", "intel"),
-    "sycl": ("intel",),
-    "openvino": ("intel",),
-}
-_HAS_OWN_MEMORY = re.compile(
-    r"\bRX\b|\bPRO\b|\bR[579] \d|Instinct|\bMI\d|FirePro|\bArc (?:Pro )?[AB]\d|Data Center|Flex \d",
-    re.IGNORECASE,
-)
-_SHARES_MEMORY = re.compile(
-    r"HD Graphics|\bIris\b|\bVega \d\d?\b|\b\d{3,4}[MS]\b|\bArc (?:Graphics|\d)|Intel Graphics",
-    re.IGNORECASE,
-)
+_CHIPS = document("chips")
+_BACKENDS: dict[str, list[str]] = _CHIPS["backends"]
+_HAS_OWN_MEMORY = re.compile("|".join(_CHIPS["own_memory"]), re.IGNORECASE)
+_SHARES_MEMORY = re.compile("|".join(_CHIPS["shared_memory"]), re.IGNORECASE)
 _BRACKETS = re.compile(r"(?<!\s)\s*+\([^)]{0,200}\)")
 _MIB_PER_GIB = 1024
 # The firmware reserves at most this much memory for the graphics of an ordinary processor.
@@ -91,7 +80,7 @@ def find_named(cards: Sequence[Gpu], words: str) -> Gpu | None:
 
 def _fits(card: Gpu, backend: str) -> bool:
     vendor = _vendor(card)
-    return vendor == "other" or vendor in _VENDORS.get(backend, (vendor,))
+    return vendor == "other" or vendor in _BACKENDS.get(backend, (vendor,))
 
 
 def _vendor(card: Gpu) -> str:

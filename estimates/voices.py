@@ -19,12 +19,11 @@ MOST_OF_A_SOURCE = 3.0  # voices that the people of one source have together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voice:
-    """One person's positive figure; `source` is the published source, if there is one."""
+    """One person's positive figure."""
 
     person: str
     value: float
     known: bool
-    source: str | None = None
 
 
 def counting(voices: Iterable[Voice]) -> tuple[Voice, ...]:
@@ -39,9 +38,8 @@ def counting(voices: Iterable[Voice]) -> tuple[Voice, ...]:
     return alike if len({each.person for each in alike}) >= AGREEING else ()
 
 
-def weights(voices: Iterable[Voice]) -> Mapping[str, float]:
-    """Each person's weight, at most 1; the people of one source have at most three together."""
-    sources = {each.person: each.source or each.person for each in voices}
+def weights(sources: Mapping[str, str]) -> Mapping[str, float]:
+    """Each person's weight, at most 1, from the person's source: one source has at most three."""
     people = Counter(sources.values())
     return {
         person: min(1.0, MOST_OF_A_SOURCE / people[source]) for person, source in sources.items()

@@ -7,9 +7,11 @@ maintainer has checked moves nothing, and the reply shows what it will move once
 
 import json
 from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, Self, TypeAlias
@@ -20,18 +22,22 @@ from answers.evidence import PairFigure
 from answers.machines import device_key
 from answers.model_names import model_key
 from answers.rates import Rate
+from estimates.model import Flag
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.errors import PipelineError
-from pipeline.intake import git
+from pipeline.intake import git, paths
 from pipeline.intake.paths import PUBLISHED
-from pipeline.intake.reply import Claim, Effect, Move, Reply
+from pipeline.intake.reply import Claim, Effect, Move, Reply, Result, described
 from pipeline.site.pages import evidence_file, feeds, learned_file
 from pipeline.site.pages.answer_pages import answer_files, common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
+from pipeline.site.rows import grouped
+from schemas import contract
 from schemas.finding import ROOT, Finding, bounded
+from schemas.submission import Submission
 
 MOST_MOVES = 20
 # Errors of a build that a file causes; others, such as a full disk, end the program.
@@ -49,6 +55,13 @@ _FIGURES = """
       if(contains(scope, 'backend'), backend, ''), if(contains(scope, 'method'), method, ''),
       device_label || ' + ' || target_label || ', ' || method_label as label, pair.*
     from pair
+"""
+# What unknown accounts alone measured is shown, but heads nothing.
+_MEASURED = """
+    select device, target, columns(* exclude (device, target)) from cell
+    union all by name
+    select device, target, place, scope, candidate, speedup, verdict from best where backing = 0
+    order by all
 """
 _KEY = 9  # the first columns, which identify a figure; then its label
 _OWN = """
@@ -82,7 +95,7 @@ class State:
     pairs: tuple[PairFigure, ...]
     rates: tuple[Rate, ...]
     predictions: Mapping[tuple[str, str], float]
-    measured: Row
+    measured: Mapping[Row, tuple[Row, ...]]
     lists: Row
 
     @classmethod
@@ -103,10 +116,10 @@ class State:
                 for each in answers
                 if each.found.judged is not None and each.found.judged.gain is not None
             },
-            measured=(
-                feeds.badge(connection).data,
-                *(connection.table(name).fetchall() for name in ("cell", "best")),
-            ),
+            measured={
+                ("badge",): ((feeds.badge(connection).data,),),
+                **grouped(connection.sql(_MEASURED).fetchall(), itemgetter(0, 1)),
+            },
             lists=tuple(
                 connection.table(name).fetchall() for name in ("source", "speedup", "wanted")
             ),
@@ -141,32 +154,51 @@ def with_difference(clone: Path, answer: Reply) -> Reply:
         git.export(clone, answer.base, "results", Path(folder))
         found = list(differences(Path(folder), new))
     wrong = tuple(each for each in found if isinstance(each, Finding))
-    answer = replace(
-        answer, effect=next((each for each in found if isinstance(each, Effect)), None)
-    )
+    effect = next((each for each in found if isinstance(each, Effect)), None)
+    results = tuple(each for each in found if isinstance(each, Result))
+    answer = replace(answer, effect=effect, results=results or answer.results)
     if not wrong:
         return answer
     return replace(answer, decision="rejected", findings=bounded(wrong), finding_count=len(wrong))
 
 
+@contextmanager
+def with_files(folder: Path, files: Files) -> Iterator[None]:
+    """Add files to a folder for a while."""
+    for path, data in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    try:
+        yield
+    finally:
+        for path in files:
+            (folder / path).unlink()
+
+
 def differences(
     folder: Path, new: Files, before: State | None = None
-) -> Iterator[Effect | Finding]:
-    """The effect of new files on the folder's `results`, or the faults.
+) -> Iterator[Effect | Result | Finding]:
+    """The effect of new files on the folder's `results`, and new results, or the faults.
 
     `before` is the state without the new files, if it is known.
     """
     cache = Cache(folder / "cache")
     before = before or State.of(open_database(folder / "results", cache=cache))
-    unchecked = [path for path, data in new.items() if _is_unchecked(path, data)]
     names = [Path(path).stem for path in new]
+    published = {x: json.loads(data) for x, data in new.items() if x.startswith(f"{PUBLISHED}/")}
+    unchecked = {x: each for x, each in published.items() if "checked_by" not in each}
+    checked = {
+        x: json.dumps(e | {"checked_by": "nobody-yet"}).encode() for x, e in unchecked.items()
+    }
     try:
         if unchecked:
-            after = State.of(_with(folder, new, cache))
+            with with_files(folder, new):
+                after = State.of(open_database(folder / "results", cache=cache))
             if after != before:
-                yield _fault(unchecked[0], "an unchecked figure moves others")
-        checked = {path: _as_checked(path, data) for path, data in new.items()}
-        connection = _with(folder, checked, cache)
+                yield _fault(min(unchecked), "an unchecked figure moves others")
+        with with_files(folder, {**new, **checked}):
+            connection = open_database(folder / "results", cache=cache)
         after, own = State.of(connection), Own.of(connection, names)
         pages = {str(name) for pair in own.pairs for name in pair}
         for _ in place_pages(connection, Site(bundle="", cache=cache), names=pages):
@@ -177,9 +209,10 @@ def differences(
         message = f"the site cannot be built with this file ({type(error).__name__}: {error})"
         yield Finding(file=min(new), path=ROOT, message=message[:1000], rule="does-not-build")
         return
-    if all(path.startswith(f"{PUBLISHED}/") for path in new):
-        for words in _moved_others(before, after, own):
+    if published.keys() == new.keys():
+        for words in moved_others(before, after, own):
             yield _fault(min(new), words)
+    yield from _described(new, connection)
     yield Effect(
         is_checked=not unchecked,
         claims=tuple(Claim(*row) for row in claims[:MOST_MOVES]) or None,
@@ -188,25 +221,17 @@ def differences(
     )
 
 
-def _with(folder: Path, new: Files, cache: Cache) -> duckdb.DuckDBPyConnection:
-    for path, data in new.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data)
-    return open_database(folder / "results", cache=cache)
+def _described(new: Files, connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """The new results, with the flags of a build, which compares them with all others."""
+    read = ((path, contract.read(data)) for path, data in new.items() if paths.is_result(path))
+    there = {path: each for path, each in read if isinstance(each, Submission)}
+    listed = connection.execute("select submission, summary.flags from submission_document")
+    flags = dict(listed.fetchall())
+    raised = {path: tuple(Flag(**each) for each in flags[Path(path).stem]) for path in there}
+    yield from described([*there], there, raised)
 
 
-def _is_unchecked(path: str, data: bytes) -> bool:
-    return path.startswith(f"{PUBLISHED}/") and "checked_by" not in json.loads(data)
-
-
-def _as_checked(path: str, data: bytes) -> bytes:
-    if not _is_unchecked(path, data):
-        return data
-    return json.dumps(json.loads(data) | {"checked_by": "nobody-yet"}).encode()
-
-
-def _moved_others(before: State, after: State, own: Own) -> Iterator[str]:
+def moved_others(before: State, after: State, own: Own) -> Iterator[str]:
     """Whatever checked figures move beyond their own devices and models."""
     for key in before.figures.keys() | after.figures.keys():
         one, other = before.figures.get(key), after.figures.get(key)
@@ -214,8 +239,9 @@ def _moved_others(before: State, after: State, own: Own) -> Iterator[str]:
             yield f"moves the figure of {one.label if one else key[0]}"
     for card in {each.device for each in {*before.rates} ^ {*after.rates}} - own.cards:
         yield f"moves the rate of {card}"
-    if before.measured != after.measured:
-        yield "moves a badge or a measured figure"
+    for pair in (before.measured.keys() | after.measured.keys()) - own.pairs:
+        if before.measured.get(pair) != after.measured.get(pair):
+            yield f"moves a badge or a measured figure ({' with '.join(map(str, pair))})"
     for (machine, model), old in before.predictions.items():
         new = after.predictions.get((machine, model), old)
         if model_key(model) not in own.models and abs(new / old - 1) > PREDICTION_SHARE:

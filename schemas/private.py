@@ -12,98 +12,18 @@ from collections.abc import Iterator, Sequence
 
 from schemas.codec import JOINERS, slug
 from schemas.finding import ROOT, Violation
-from schemas.letters import ODD_LETTER
 from schemas.submission import Submission
+from schemas.vocabulary.documents import document
 
-# An API key has 14 letters and digits without a separator, which no word of an address such as
-# `sk-telecom-ax-4-0-light-instruct` has.
-_SECRETS = {
-    "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})",
-    "a GitLab token": r"\bgl(?:pat|rt|dt|ft|cbt|ptt|soat|agent)-[\w-]{20,}",
-    "a Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
-    "an API key": (
-        r"\b(?:sk-(?:ant-|proj-|or-)?|nvapi-|xai-|tgp_v1_|r8_|npm_|pypi-|dop_v1_|[sr]k_live_"
-        r"|[sr]k_test_|GOCSPX-|ya29\.|dckr_pat_|pplx-|fw_|hv[sb]\.|dapi|tskey-|sbp_|rpa_|SG\.)"
-        r"(?=[\w.-]{0,99}?[A-Za-z0-9]{14})[A-Za-z0-9._-]{20,}"
-        r"|\bAIza[\w-]{35}|\bgsk_\w{30,}|\b\d{8,10}:AA[\w-]{33}"
-        r"|AGE-SECRET-KEY-1\w{20,}|[?&]sig=[\w%+/=]{20,}"
-        r"|\b(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/\w"
-    ),
-    "a key by its first letters": (
-        r"\b(?:shp(?:at|ca|pa|ss)_|whsec_|NRAK-|lin_api_|ntn_|figd_|PMAK-|nfp_"
-        r"|dp\.(?:pt|st|ct)\.|FlyV1 |pscale_tkn_|rubygems_|sq0[a-z]{3}-|aio_|dckr_oat_|glsa_"
-        r"|secret_|1//0|wandb_v1_|sk_or_|ATATT3|ATCTT3|ops_ey|tvly-|jina_|pcsk_|vercel_|HRKU-)"
-        r"[\w.~+/=-]{16,}"
-        r"|\b(?:AC|SK|key-)[0-9a-f]{32}\b|\b[0-9a-f]{32}-us\d{1,2}\b|\w{14}\.atlasv1\.\w{20,}"
-        r"|\bpat[A-Za-z0-9]{14}\.[0-9a-f]{32,}"
-    ),
-    "a key of a wallet": (
-        r"\b[xyz]prv[A-Za-z0-9]{50,}|\b[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b|\b0x[0-9a-fA-F]{64}\b"
-    ),
-    "a key for one-time codes or a network": r"otpauth://|\bWIFI:[A-Z]:|PuTTY-User-Key-File|-key-data:",
-    "an account in the cloud": r"\barn:aws[\w-]*:|\bAccountKey=|\bSharedAccess(?:Key|Signature)\b",
-    "an AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
-    "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
-    "a signed token": r"\beyJ[\w-]{10,999}+\.eyJ[\w-]{10,999}+\.",
-    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
-    "a password in an address": r"://[^/\s:@]{1,99}+:[^/\s@]{1,99}+@",
-    "an authorization header": r"(?i:\bbearer\s+[\w.~+/-]{16,}|\bauthorization:\s*\w+\s+\S{8,}"
-    r"|\b(?:set-)?cookie:\s*\S|\bx-[a-z-]{0,20}(?:key|token):\s*\S|\bbasic\s+[A-Za-z0-9+/]{12,}={1,2})",
-    "a login": (
-        r"\bmachine\s+\S{1,99}\s+login\s+\S|(?<!\S)(?:-u|--user)[\s=]+[\"']?[^\s:\"']{1,60}:[^\s\"']"
-        r"|\bsshpass\s+-p|(?i:\b(?:mysql|psql|mariadb)\b.{0,60}\s-p\S)"
-        r"|[?&;](?:access_token|token|key|auth|pass|password|pwd)=\w"
-    ),
-    "a key of a server": r"(?<![\w-])(?:--(?:api-key|hf-token)|-hft)[\s=]+[\"']?[^\s\"'…<-]",
-    "a password": (
-        r"(?i:(?:\b|[_-])(?:(?:api|account|access|private|secret)[_-]?key|token|secret"
-        r"|passw(?:or)?d|pwd)\b[\"']?\s*[=:]\s*[\"']?)"
-        r"(?=\S{0,60}[0-9])[^\s\"']{8,}"
-        r"|(?i:(?:passw(?:or)?[dt]|pass(?:phrase|code)|\bpsk|\bpwd|mot de passe|contrase.a)"
-        r"[\"']?\s?[=:]\s?)[^\s…<]{4,}"
-    ),
-}
 # Secrets recognised by the preceding words; on a page, adjacent texts of several people may look
 # like such a secret.
 BY_CONTEXT = frozenset({"an authorization header", "a key of a server", "a login", "a password"})
-_PERSONAL = {
-    "an e-mail address": (
-        r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,9}[A-Za-z]{2}"
-        r"|(?i:\w ?[(\[{] ?at ?[)\]}] ?\w)"
-    ),
-    "a home folder": (
-        r"/(?:home|Users|users|media|mnt|nfs|srv|Volumes|gpfs|lustre|scratch)/[^\s/\\]|/[r]oot/\S"
-        r"|\b(?:smb|nfs|afp|sftp|ssh|file)://\S|(?<!\S)~\w*/\w"
-        r"|(?i:\b[a-z]:[\\/](?:users|documents and settings)[\\/])[^\s/\\]"
-        r"|(?<![\w\\])\\\\[\w.-]{1,99}\\\w"
-    ),
-    "a host name": (
-        r"(?i:\b(?:desktop|laptop|win)-[a-z0-9]{7,}\b|\w(?:'?s)?-(?:macbook|imac|mac-mini|mbp|nas)\b"
-        r"|\w['\u2019]s (?:\w{1,12} )?(?:macbook|imac|mac|pc|laptop|iphone|ipad|desktop|nas"
-        r"|computer|server|rig)\b"
-        r"|\b(?:macbook|imac|iphone|ipad|pc) (?:von|de|di|van) \w|\bssh(?: -\S+)* \w[\w.-]*@\w"
-        r"|(?<![\w.-])[a-z][a-z-]{0,30}\d{1,9}(?:\.[a-z][a-z0-9-]{1,62}){3,5}(?![\w.-])"
-        r"|\w\.ts\.net\b"
-        r"|(?<![\w-])[a-z0-9][\w-]{0,62}+\.(?:local|lan|internal|corp|home|intranet|localdomain)\b)"
-    ),
-    "a UUID": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
-    "a MAC address": r"\b[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2}){4}\b",
-    "a user's number": r"\bS-1-5-21-\d|\bIMEI\b",
-    "a serial number": (
-        r"(?i:\b(?:serial(?: no\.?| number)?|s/n))[ :#=]{1,3}(?=[A-Z-]{0,20}\d)[A-Z0-9-]{6,}\b"
-    ),
-    "a telephone number or an account number": (
-        r"(?<![\w+])\+\d{1,3}[ -]?(?:\(?\d{2,4}\)?[ -]?){2,4}\d{2,}(?!\w)"
-        r"|\b[A-Z]{2}\d{2}(?: ?\d{4}){3,}|\b(?:\d{4}[ -]){3}\d{4}\b|\b\d{3}-\d{2}-\d{4}\b"
-    ),
-    "a place": r"(?<![\d.])(?<!, )-?\d{1,2}\.\d{5,}+°?[NS]?, ?-?\d{1,3}\.\d{5,}+(?!,)",
-    "a list of words, as for a wallet": (
-        r"(?<![\w'])(?:(?!(?:the|and|for|was|are|not|but|per|has|had|than|from)\b)[a-z]{3,8} ){11}"
-        r"[a-z]{3,8}\b"
-    ),
-}
-_SECRET_OF = {kind: re.compile(each) for kind, each in _SECRETS.items()}
-_PERSONAL_OF = {kind: re.compile(each) for kind, each in _PERSONAL.items()}
+_SECRET_OF: dict[str, re.Pattern[str]]
+_PERSONAL_OF: dict[str, re.Pattern[str]]
+_SECRET_OF, _PERSONAL_OF = (
+    {kind: re.compile("|".join(patterns)) for kind, patterns in document("private")[table].items()}
+    for table in ("secrets", "personal")
+)
 # Keys and serial numbers; no word of a card's or a model's name is that long.
 LONG_WORD = "[A-Za-z0-9]{21,}"
 _NAMES = ("name", "description", "family", "quantisation", "derivation")
@@ -113,6 +33,8 @@ _ADDRESS = re.compile(
     r"(?<![\w.])(?:(?<!\w )\d|\d{2,3})(?:\.\d{1,3}){3}(?!\.?\w)"
     r"|(?<![\w.:])[0-9a-fA-F:]{2,45}+(?![.]?\w)"
 )
+# Names of models and devices have these letters and signs; no other letter looks like them.
+_ODD_LETTER = re.compile(r"[^A-Za-z0-9 ._+()\[\]/:,@&#-]")
 _DIGESTS = ("sha256", "commit")
 _RANDOM_BITS = (
     3.2  # entropy of a character: a hexadecimal key has about 3.7, and words repeat letters
@@ -172,7 +94,7 @@ def personal(text: str, path: str = ROOT) -> str | None:
 def odd_names(submission: Submission) -> Iterator[tuple[str, str]]:
     """The names of models, devices and quantisations with other letters than A to Z."""
     for path, text in texts(submission):
-        if path.rpartition(".")[2] in _NAMES and ODD_LETTER.search(text):
+        if path.rpartition(".")[2] in _NAMES and _ODD_LETTER.search(text):
             yield path, text
 
 

@@ -17,7 +17,6 @@ import orjson
 
 from schemas.codec import JOINERS, Json
 from schemas.finding import ROOT, Finding, bounded, child_path, shown
-from schemas.letters import INVISIBLE
 
 MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12
@@ -42,6 +41,11 @@ _REFUSED_CATEGORIES = {
     "Zl": "a line separator",
     "Zp": "a paragraph separator",
 }
+# Default_Ignorable_Code_Point of the Unicode Character Database without categories Cf and Cn, plus
+# the blank pattern of Braille.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _NOTES = "$.notes"
 
 
@@ -184,7 +188,7 @@ def refused(character: str, *, in_notes: bool = False) -> str | None:
     kind = _REFUSED_CATEGORIES.get(category)
     if kind or in_notes:
         return kind
-    if INVISIBLE.match(character):
+    if _INVISIBLE.match(character):
         return "an invisible character"
     return "a blank other than a space" if category == "Zs" and character != " " else None
 

@@ -9,15 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from answers.commands import method_of
-from answers.engine_commands import (
-    MLX_LM,
-    VLLM,
-    default_method,
-    drafting,
-    serve_nearest,
-)
-from answers.rounds import Speculation
+from answers.engine_commands import default_method, drafting, serve_nearest
+from answers.engine_table import ENGINES
 from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
@@ -83,8 +76,7 @@ def in_tune(text: str) -> list[str]:
 
 def in_plan(text: str) -> list[str]:
     method = parse(text)
-    made = Speculation(source="text", method=method.type, depth=method.n_max or 0)
-    return drafting(method_of(made)) or []
+    return drafting(default_method(method.type, method.n_max or 0)) or []
 
 
 def on_page(text: str) -> list[str]:
@@ -175,7 +167,7 @@ def test_weights_on_the_hub_are_passed_as_hub_names() -> None:
 
 
 def test_vllm_gets_its_own_words_for_the_sizes() -> None:
-    found = serve_nearest(VLLM, "Some/Model", None, default_method("prompt-lookup", 5))
+    found = serve_nearest("vLLM", "Some/Model", None, default_method("prompt-lookup", 5))
 
     assert found is not None
     assert found.words[:4] == ("vllm", "serve", "Some/Model", "--speculative-config")
@@ -191,7 +183,7 @@ def test_vllm_gets_its_own_words_for_the_sizes() -> None:
 
 def test_a_lookup_that_begins_at_three_tokens_needs_no_warning() -> None:
     method = Method(type="prompt-lookup", n_max=5, ngram_min=3, ngram_max=4)
-    found = serve_nearest(VLLM, "Some/Model", None, method)
+    found = serve_nearest("vLLM", "Some/Model", None, method)
 
     assert found is not None
     assert '"prompt_lookup_min": 3' in found.words[4]
@@ -259,11 +251,18 @@ def test_sglang_gets_a_block_size_for_methods_without_steps(
 
 
 def test_mlx_gets_its_own_options_and_runs_without_a_prompt_cache() -> None:
-    found = serve_nearest(MLX_LM, "big", "small", default_method("draft-model", 3))
+    found = serve_nearest("mlx-lm", "big", "small", default_method("draft-model", 3))
 
     assert found is not None
     assert found.text == (
         "mlx_lm.server --model big --draft-model small --num-draft-tokens 3 --prompt-cache-size 0"
     )
     assert "--prompt-cache-size 0 switches the cache off" in (found.note or "")
-    assert serve_nearest(MLX_LM, "big", None, default_method("prompt-lookup", 3)) is None
+    assert serve_nearest("mlx-lm", "big", None, default_method("prompt-lookup", 3)) is None
+
+
+def test_methods_have_words_only_for_engines_of_the_table() -> None:
+    served = {engine for method in METHODS.values() for engine in method.served}
+
+    assert served == {"mlx", "sglang"}
+    assert served <= {each.id for each in ENGINES.values() if each.program}

@@ -29,7 +29,8 @@ from harness.runners.http.counted_rounds import read_counters
 from harness.runners.llama_server import completion, server_log
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
-from pipeline.data.cached import cached_submission, entries_of, key_of
+from pipeline.collection.plausibility.corpus import CorpusEntry
+from pipeline.data.cached import entries_of, key_of, summary_of
 from pipeline.errors import PipelineError
 from pipeline.intake import figure_form, form
 from pipeline.intake.reply import from_bytes
@@ -182,14 +183,16 @@ def read_build_cache(path: Path) -> None:
     result.write_bytes(sample_bytes(SMALL))
     source = Source(path=result, kind="submission", place="preview")
     entries_of(kept, [source])
-    entry = next(iter(kept.used))
+    files = sorted(kept.used)
     kept.put(key_of(source), path.read_bytes())
     assert entries_of(Cache(folder), [source])
-    entry.unlink()
-    entry.mkdir()
+    for each in files:
+        each.unlink()
+        each.mkdir()
     again = Cache(folder)
-    assert entries_of(again, [source])
-    cached_submission(again, source)
+    (known,) = entries_of(again, [source]).values()
+    assert isinstance(known, CorpusEntry)
+    summary_of(Cache(folder), source, known)
 
 
 def read_model_cache(path: Path) -> None:

@@ -48,7 +48,6 @@ ALLOWED = {
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (
         *("harness.machine", "harness.submit.pull_request", "harness.runners", "harness.models"),
-        "harness.plan.server_fit",
         "harness.fleet.worker",
         *(
             "pipeline.intake.git",
@@ -57,7 +56,6 @@ ALLOWED = {
             "pipeline.site.build",
         ),
     ),
-    "jsonschema": ("pipeline.intake.reference_validator",),
     "llama_cpp": ("harness.runners", "harness.models", "harness.acceptance.agreement"),
     "gguf": ("harness.models",),
     "huggingface_hub": ("harness.models",),

@@ -35,6 +35,7 @@ _CUBIC, _ERROR = 3.0, 0.3  # powers
 SHORT = {
     "answers.name_scan.FOUND": (200,),
     "answers.name_scan._STEPS": (200,),
+    "answers.name_scan._CLASSES": (200,),
     "estimates.gpu_names._NO_CARD": (200,),
 }
 # Modules that import packages of other machines; they compile no pattern.

@@ -39,7 +39,7 @@ TESTED = (
 )
 ASKED = """
 import json, sys
-from answers.names import cards_named
+from answers.names import read_machine
 from answers.presets import default_draft, preset_named
 from estimates.roofline import bandwidth_gb_per_s
 from pipeline.data.database import open_database
@@ -48,8 +48,9 @@ from pathlib import Path
 
 site = model.Site(bundle="charts.js")
 pages = overviews.overviews(open_database(Path("results")), site)
+(card,) = read_machine("2x RTX 9999").cards
 print(json.dumps({
-    "card": [*cards_named("2x RTX 9999"), bandwidth_gb_per_s("NVIDIA GeForce RTX 9999")],
+    "card": [card.key, card.count, bandwidth_gb_per_s("NVIDIA GeForce RTX 9999")],
     "preset": [preset_named("Acme 7B").reference, default_draft("acme-7b").name],
     "page": {page.path: page.text for page in pages}["engines.md"],
 }))

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.table import Table
 
-from answers.kinds import drafting_class, engine_kind, machine_kind
+from answers.kinds import drafting_class, machine_kind
 from bench.predictions.measures import Scored, each_person, line
 from bench.predictions.rows import Seen, listed, seen
 from bench.predictions.typical import medians
@@ -35,12 +35,6 @@ def shape(row: Seen) -> tuple[str, str]:
 
 def kind(row: Seen) -> tuple[str, ...]:
     return "partly" if row.case.partly else machine_kind(row.case.rig), *shape(row)
-
-
-def place(row: Seen) -> tuple[object, ...]:
-    """The card, number of cards, kind of engine, placement and method of a figure."""
-    case = row.case
-    return case.rig.card, case.rig.cards, engine_kind(case.engine), case.partly, case.method
 
 
 def depth_range(row: Seen) -> int:
@@ -97,7 +91,7 @@ def with_evidence(base: Learn, model: float, local: float, person: float) -> Lea
         predict = base(rows)
         each = defaultdict(list)
         for row in rows:
-            each[(row.model, shape(row)[0]), place(row)].append(
+            each[(row.model, shape(row)[0]), row.place].append(
                 (row.person, row.truth - predict(row))
             )
         tried = defaultdict(list)
@@ -106,8 +100,8 @@ def with_evidence(base: Learn, model: float, local: float, person: float) -> Lea
             tried[what].append((where, len(middles), statistics.median(middles)))
 
         def pulled(row: Seen) -> float:
-            here = [x for x in tried[row.model, shape(row)[0]] if x[0] == place(row)]
-            there = [x for x in tried[row.model, shape(row)[0]] if x[0] != place(row)]
+            here = [x for x in tried[row.model, shape(row)[0]] if x[0] == row.place]
+            there = [x for x in tried[row.model, shape(row)[0]] if x[0] != row.place]
             weights = [1 / (local**2 + person**2 / n) for _, n, _ in there]
             variance = 1 / (model**-2 + sum(weights))
             middle = variance * sum(w * x for w, (_, _, x) in zip(weights, there, strict=True))
@@ -133,7 +127,7 @@ DESIGNS: Mapping[str, Learn] = {
         f"the same, and {name}": with_evidence(levels(*STEPS, (key, 8.0)), 0.1, 0.15, 0.2)
         for name, key in (
             ("depth", lambda row: (depth_range(row), shape(row)[0])),
-            ("engine", lambda row: (engine_kind(row.case.engine), shape(row)[0])),
+            ("engine", lambda row: (row.engine, shape(row)[0])),
             ("task", lambda row: (row.task, shape(row)[0])),
         )
     },

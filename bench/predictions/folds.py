@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from answers.estimate import ALL, Pull, Typical, deviation, pull
-from answers.kinds import drafting_class, engine_kind
+from answers.kinds import drafting_class
 from bench.predictions.measures import Scored, people
 from bench.predictions.rows import Seen
 from bench.predictions.typical import typical_of
@@ -25,7 +25,7 @@ class KnownFigures:
         each: dict[object, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             above = row.truth - known.log_speedup(row.case)
-            each[_what(row), _place(row)][row.person].append(above)
+            each[_what(row), row.place][row.person].append(above)
         self._tried = defaultdict(list)
         for (what, place), own in each.items():  # type: ignore[misc]
             middles = [statistics.median(values) for values in own.values()]
@@ -33,7 +33,7 @@ class KnownFigures:
 
     def pull(self, row: Seen) -> Pull:
         """The pull of the figures of a row's model on its estimate."""
-        tried, place = self._tried[_what(row)], _place(row)
+        tried, place = self._tried[_what(row)], row.place
         near = [(n, above) for where, n, above in tried if where == place]
         return pull(near, [(n, above) for where, n, above in tried if where != place])
 
@@ -125,8 +125,3 @@ def _width(found: Sequence[Scored]) -> float:
 
 def _what(row: Seen) -> tuple[str, str]:
     return row.model, drafting_class(row.case.method)
-
-
-def _place(row: Seen) -> tuple[object, ...]:
-    case = row.case
-    return case.rig.card, case.rig.cards, engine_kind(case.engine), case.partly, case.method

@@ -11,9 +11,10 @@ from typing import Any
 
 import duckdb
 
-from answers.commands import default_depth
+from answers.engine_commands import default_depth
+from answers.engine_table import engine_kind
 from answers.errors import QuestionError
-from answers.kin import Rig, rig_of
+from answers.evidence import Rig, rig_of
 from answers.kinds import Case
 from answers.machines import MachineWords, described_computer
 from answers.names import read_model
@@ -34,6 +35,7 @@ class Seen:
 
     case: Case
     model: str
+    engine: str
     depth: int
     task: str
     truth: float
@@ -43,6 +45,12 @@ class Seen:
     card: str
     target: str
     stated: bool
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """The card, number of cards, kind of engine, placement and method."""
+        case = self.case
+        return case.rig.card, case.rig.cards, self.engine, case.partly, case.method
 
 
 def listed(connection: duckdb.DuckDBPyConnection) -> tuple[dict[str, Any], ...]:
@@ -69,10 +77,10 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
                 rig=rig,
                 mixture=bool(shape.experts),
                 method=row["method"],
-                engine=row["engine"] or "",
                 partly=row["partly"] and not row["on_cpu"],
             ),
             model=read_model(name).slug,
+            engine=engine_kind(row["engine"] or ""),
             depth=row["depth"] or default_depth(row["method"]),
             task=row["task"],
             truth=math.log(row["speedup"]),

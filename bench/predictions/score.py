@@ -21,13 +21,11 @@ from rich.console import Console
 from rich.table import Table
 
 from answers.answer import Answer, answer
-from answers.catalog import assumed_drafter, listed_drafter, model_named, way_by
-from answers.choices import PlannedModel, Way
-from answers.commands import source_of
+from answers.catalog import way_of
+from answers.engine_table import engine_kind
 from answers.errors import QuestionError
 from answers.estimate import typical
-from answers.kin import Rig
-from answers.kinds import Case, engine_kind
+from answers.kinds import kind_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from bench.predictions.measures import Scored, gained, line, people
@@ -104,8 +102,7 @@ def asked(row: Mapping[str, Any]) -> Iterator[Asked]:
         stated=row.get("depth") is not None,
     )
     known = typical()
-    kind = Case(rig=Rig(card=""), mixture=found.alone.case.target.mixture, method=method).kind
-    median = known.kinds.get(kind)
+    median = known.kinds.get(kind_of(method, mixture=found.alone.case.target.mixture))
     yield Asked(
         verdict=found.verdict,
         product=one,
@@ -133,7 +130,8 @@ def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
         return None
     if question is None:
         return None
-    way = _way(method, row.get("depth"), question.target)
+    way, depth = way_of(method, question.target), row.get("depth")
+    way = replace(way, depths=(int(depth),)) if depth else way
     task = str(row.get("task") or "")
     return answer(
         replace(
@@ -144,19 +142,6 @@ def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
             task=task if task in TASKS else None,
         )
     )
-
-
-def _way(method: str, depth: int | None, target: PlannedModel) -> Way:
-    """The row's way to draft, with the listed draft file or one of typical size."""
-    draft, called = None, ""
-    if source_of(method) != "text" and not (
-        source_of(method) == "own-head" and target.facts.draft_layers
-    ):
-        preset = listed_drafter(method, target)
-        draft = (model_named(preset.name) if preset else None) or assumed_drafter(method, target)
-        called = preset.name if preset else ""
-    way = way_by(method, target, draft, called)
-    return replace(way, depths=(int(depth),)) if depth else way
 
 
 def _reach(truth: float, middle: float, low: float, high: float) -> float:

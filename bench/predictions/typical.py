@@ -6,14 +6,14 @@ however many figures the person published.
 
 import math
 import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from answers.estimate import ALL, Median, Typical
 from bench.predictions.rows import Seen
+from estimates.voices import weights
 
-MOST_VOICES = 3.0  # of one source
 Key = TypeVar("Key")
 
 
@@ -52,8 +52,7 @@ def medians(
 
 def _median(own: Mapping[str, Sequence[float]], source: Mapping[str, str]) -> tuple[float, float]:
     """The median over people, each with one voice or a share of their source's three."""
-    crowd = Counter(source[person] for person in own)
-    voices = {person: min(1.0, MOST_VOICES / crowd[source[person]]) for person in own}
+    voices = weights({person: source[person] for person in own})
     total, reached = sum(voices.values()), 0.0
     for middle, person in sorted((statistics.median(own[person]), person) for person in own):
         reached += voices[person]

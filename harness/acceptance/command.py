@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from answers.curves import Curve, Ranged
 from answers.names import read_model
+from answers.rounds import Curve
 from harness import console
 from harness.acceptance import kept_answers
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
@@ -172,10 +172,7 @@ def _counted(
     found: AnswersRead, pair: PairToRead, asked: AcceptanceOptions, curve: Curve | None
 ) -> DraftCounts:
     drafting_ms = found.drafting_ms if asked.drafting_ms is None else asked.drafting_ms
-    drafting = None
-    if curve and drafting_ms is not None:
-        share = drafting_ms / curve.step_ms
-        drafting = Ranged(estimate=share, low=share, high=share)
+    drafting = drafting_ms / curve.step_ms if curve and drafting_ms is not None else None
     return DraftCounts(
         draft=f"{pair.draft.name} {pair.draft.quantisation}",
         target=pair.target_name,
@@ -186,5 +183,5 @@ def _counted(
             for depth in range(1, asked.deepest + 1)
         ),
         drafting_ms=drafting_ms,
-        curve=curve if drafting else None,
+        curve=curve if drafting is not None else None,
     )

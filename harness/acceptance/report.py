@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from answers.curves import Curve
+from answers.rounds import Curve
 from harness.acceptance.rounds import AtDepth
 from schemas.codec import Json, encode
 from schemas.vocabulary import say

@@ -7,11 +7,15 @@ decoding accepts exactly what the target would have chosen (Leviathan, Kalman an
 section 2): the text is unchanged.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.curves import AcceptedRounds, Curve, Ranged, speedup, tokens_of
-from estimates.intervals import time_ratio
+from answers.rounds import TRANSFER_ERROR, Curve, Ranged, widened
+from estimates.distributions import t_quantile
+from estimates.intervals import deviation, time_ratio
+
+_UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +30,16 @@ class ReadAnswer:
     limit: int
 
 
-class Rounds(AcceptedRounds, frozen=True, kw_only=True):
-    """The rounds at one depth: `tried[j - 1]` drafted at least j tokens and accepted j - 1."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """The rounds at one depth: `reached[j - 1]` of them accepted at least j tokens.
 
-    tried: tuple[int, ...]
+    `tried[j - 1]` drafted at least j tokens and accepted j - 1.
+    """
+
+    rounds: int
+    reached: tuple[int, ...]
+    tried: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +79,12 @@ def at_depth(
     answers: Sequence[ReadAnswer],
     depth: int,
     curve: Curve | None = None,
-    drafting: Ranged | None = None,
+    drafting: float | None = None,
 ) -> AtDepth:
     """Return tokens per round and acceptance at a depth; the speedup needs curve and drafting cost.
 
-    Raises `ValueError` if no answer took a round.
+    `drafting` is the time to draft one token, in plain steps of the target. Raises `ValueError` if
+    no answer took a round.
     """
     tasks: dict[str, list[Rounds]] = {}
     for answer in answers:
@@ -90,8 +101,16 @@ def at_depth(
         by_task={task: _tokens([group]) for task, group in tasks.items()},
         tried=tried,
         acceptance=tuple(b / a if a else None for a, b in zip(tried, reached, strict=True)),
-        speedup=speedup(tokens, cost, depth, drafting) if cost and drafting else None,
+        speedup=None
+        if cost is None or drafting is None
+        else _speedup(tokens, cost + depth * drafting),
     )
+
+
+def _speedup(tokens: Ranged, cost: float) -> Ranged:
+    """Return the speedup of rounds of this cost in plain steps, with the error of a curve."""
+    low, estimate, high = (each / cost for each in (tokens.low, tokens.estimate, tokens.high))
+    return widened(low, estimate, high, TRANSFER_ERROR)
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
@@ -106,3 +125,34 @@ def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
     return Ranged(
         estimate=estimate, low=max(1.0, low), high=min(len(counts[0].reached) + 1.0, high)
     )
+
+
+def tokens_of(prompts: Sequence[Rounds]) -> Ranged:
+    """Return the tokens of a round at the prompts' common depth: one, plus the accepted tokens.
+
+    The interval is meant for other prompts of the same kind. It is the interval of a ratio of sums,
+    linearised (Cochran 1977, 6.4), and at least as wide as for the same number of independent
+    rounds. Raises `ValueError` without a round.
+    """
+    rounds = sum(prompt.rounds for prompt in prompts)
+    if not rounds:
+        raise ValueError("no round was counted")
+    depth = len(prompts[0].reached)
+    shares = [
+        sum(prompt.reached[position] for prompt in prompts) / rounds for position in range(depth)
+    ]
+    accepted = sum(shares)
+    # The square of a count is the sum of the odd numbers up to it.
+    squared = sum((2 * position + 1) * share for position, share in enumerate(shares))
+    error = math.sqrt(max(0.0, squared - accepted**2) / rounds)
+    reach = error * t_quantile(rounds, _UPPER_90)
+    count = len(prompts)
+    if count > 1:
+        moved = [
+            (sum(prompt.reached) - accepted * prompt.rounds) * count / rounds for prompt in prompts
+        ]
+        among = deviation(moved) / math.sqrt(count) * t_quantile(count - 1, _UPPER_90)
+        reach = max(reach, among)
+    most = depth + 1.0
+    low, high = max(1.0, 1 + accepted - reach), min(most, 1 + accepted + reach)
+    return Ranged(estimate=1 + accepted, low=low, high=high)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from answers.presets import presets
+from answers.presets import default_draft
 from harness import PROGRAM, console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.machine import engines
@@ -50,8 +50,7 @@ def lines(
     yield f"           {PROGRAM} run --quick"
     target = _suggested(models)
     if target is not None:
-        draft = presets()[target.preset.draft or target.preset.name]
-        sizes = (target.preset.size_mb or 0, draft.size_mb or 0 if target.preset.draft else 0)
+        sizes = (x.size_mb or 0 for x in (target.preset, default_draft(target.preset.name)) if x)
         size = "" if target.on_disk else f" (fetches {sum(sizes) / _MB_PER_GB:.1f} GB)"
         yield f"         the same with a widely used model{size}:"
         yield f"           {PROGRAM} run --quick --target {target.preset.name}"
@@ -69,7 +68,8 @@ def _suggested(found: ModelsOverview) -> ModelEntry | None:
     able = [
         each
         for each in found.models
-        if each.preset.repository and (each.preset.name, each.preset.draft) in fits
+        if each.preset.repository and (draft := default_draft(each.preset.name))
+        if (each.preset.name, draft.name) in fits
     ]
     sign = 1 if found.memory.kind == "gpu" else -1
     return max(able, key=lambda each: (each.on_disk, sign * (each.needed_bytes or 0)), default=None)

@@ -138,7 +138,7 @@ def _newest(fits: Callable[[KeptCurve], bool]) -> KeptCurve | None:
 
 def device_of(computer: Computer) -> str:
     """Return the names of a computer's GPUs, or of its CPU if it has none."""
-    return " + ".join(memory.name for memory in computer.devices) or computer.processor or ""
+    return " + ".join(memory.name for memory in computer.devices) or computer.host.card
 
 
 def _read(path: Path) -> KeptCurve | None:

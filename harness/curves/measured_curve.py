@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from answers.choices import PlannedModel
-from answers.curves import Curve
 from answers.machines import Computer
 from answers.names import card_key
+from answers.rounds import Curve
 from answers.shapes import shape_of
+from answers.ways import PlannedModel
 from estimates.roofline import devices
 from harness.errors import BadInputError
 from schemas.submission import VerificationProbe

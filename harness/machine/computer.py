@@ -8,14 +8,13 @@ from answers.machines import (
     Computer,
     MachineWords,
     computer_of_parts,
-    ddr_gb_per_s,
     described_computer,
     reported_card,
 )
 from answers.model import MIB, Memory
 from answers.names import NamedMachine
 from estimates.identity import cpu_label
-from estimates.roofline import normalised
+from estimates.roofline import ddr_gb_per_s, normalised
 from harness.errors import BadInputError
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
@@ -74,7 +73,6 @@ def _this_computer(words: MachineWords) -> Computer:
         tuple(reported_card(gpu.name, gpu.vram_mib, words) for gpu in own),
         host,
         words,
-        cores=rig.cpu.physical_cores,
         processor=words.cpu or processor,
     )
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from answers.catalog import model_meant, model_of
-from answers.choices import PlannedModel
 from answers.names import ModelRef
 from answers.presets import Preset
 from answers.sized_shapes import shape_named
+from answers.ways import PlannedModel
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
 from harness.models.gguf_file import sparse_copy
@@ -71,8 +71,8 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
         for name, read in hub.readers(reference, client=client).items()
     }
     facts = gguf_shape.facts_of(reference, list(headers.values()))
-    # Sparse files with these headers, which an engine can load to report facts; deleted when the
-    # program ends.
+    # Sparse files with these headers, whose vocabularies can be compared; deleted when the program
+    # ends.
     folder = TemporaryDirectory(prefix="draftmap-headers-")
     atexit.register(folder.cleanup)
     paths = [Path(folder.name) / Path(name).name for name in headers]

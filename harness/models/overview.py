@@ -1,13 +1,13 @@
 """Find the presets and pairs that fit this machine's memory if placed as the planner suggests."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from answers.catalog import preset_facts
 from answers.machines import Computer
-from answers.model import MIB, Buffers, LayerPlacement, ModelFacts, Setting
-from answers.placement import Extent, fit, project
+from answers.model import MIB, ModelFacts, Setting
+from answers.placement import Extent, fit, placed_whole
 from answers.presets import Preset, PresetPair, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
@@ -56,30 +56,24 @@ def need_of(
     if facts is None:
         return Need()
     case = computer.load(facts, Setting(context=context_tokens), draft)
-    found = fit(case)
-    places: tuple[Buffers, ...] = (found.host,)
-    if computer.devices:
-        layers = LayerPlacement(layers=facts.placed_layers, share=found.placement.share)
-        places = project(case, layers).devices
-    return Need(needed_bytes=round(sum(place.total() for place in places) * MIB), fits=found.extent)
+    whole = placed_whole(case)
+    places = whole.devices if computer.devices else (whole.host,)
+    needed = sum(place.total() for place in places)
+    return Need(needed_bytes=round(needed * MIB), fits=fit(case).extent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelEntry:
+class ModelEntry(Need):
     """A preset, whether it is on disk, and its memory use; `None` means unknown."""
 
     preset: Preset
     on_disk: bool
     file_bytes: int | None
-    needed_bytes: int | None
-    fits: Extent | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairEntry:
+class PairEntry(Need):
     pair: PresetPair
-    needed_bytes: int | None
-    fits: Extent | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +98,12 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
         for name, path in paths.items()
     }
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
-    needs = {name: need_of(computer, context_tokens, each) for name, each in facts.items()}
     models = [
         ModelEntry(
             preset=presets()[name],
             on_disk=size is not None,
             file_bytes=size,
-            needed_bytes=needs[name].needed_bytes,
-            fits=needs[name].fits,
+            **asdict(need_of(computer, context_tokens, facts[name])),
         )
         for name, size in sizes.items()
     ]
@@ -119,7 +111,7 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
     for pair in pairs():
         target, draft = facts.get(pair.target), facts.get(pair.draft)
         need = need_of(computer, context_tokens, target, draft) if draft else Need()
-        found.append(PairEntry(pair=pair, needed_bytes=need.needed_bytes, fits=need.fits))
+        found.append(PairEntry(pair=pair, **asdict(need)))
     return ModelsOverview(
         memory=memory_of(computer),
         context_tokens=context_tokens,

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answers.errors import QuestionError
-from answers.model_names import quantisation_of
+from answers.catalog import preset_facts
 from answers.names import ModelRef, read_model
 from answers.presets import (
     DEFAULT_DRAFT,
+    DEFAULT_QUANTISATION,
     HEAD,
     Preset,
     preset_named,
     preset_of,
     presets,
-    require_quantisation,
+    unknown_tag,
 )
-from answers.shapes import facts_of, shape_of, shapes
+from answers.shapes import shapes
 from harness import files
 from harness.errors import BadInputError, suggestion
 from harness.models import embedded, gguf_shape, hub
@@ -31,7 +31,6 @@ from schemas.vocabulary import METHODS, RUNNERS
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
-_MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
 # The URL of a hub file or page, as copied from a browser.
 _ADDRESS = re.compile(r"file://(.+)|(?:https?://)?[\w-]+(?:\.[\w-]+)+/([\w.-]+/[\w.-]+)")
@@ -78,10 +77,13 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 def refuse_unknown(value: str) -> BadInputError:
     """Return the error for an unknown model, or for a known model in an unknown quantisation."""
-    try:
-        require_quantisation(value)
-    except QuestionError as error:
-        return BadInputError(str(error))
+    tag = unknown_tag(read_model(value))
+    model = value.removesuffix(f":{tag}")
+    if tag and preset_named(model) is not None:
+        return BadInputError(
+            f"`{tag}` is not a known quantisation; name a known quantisation, such as "
+            f"{model}:{DEFAULT_QUANTISATION}"
+        )
     if files.expanded(value).is_dir():
         message = f"{value} is a folder; name a GGUF file in this folder"
         for runner in (name for name, kind in RUNNERS.items() if kind.loads_folders):
@@ -90,7 +92,7 @@ def refuse_unknown(value: str) -> BadInputError:
     if address := _ADDRESS.match(value):
         return BadInputError(f"{value} is an address; write {address[1] or address[2]}")
     if value.lower().endswith(".gguf"):
-        known = _preset_of(Path(value).stem)
+        known = preset_named(Path(value).stem)
         instead = f"name {known.name}, which is the same model" if known else _OTHER_NAMES
         return BadInputError(f"{value} does not exist; check the path, or {instead}")
     hint = suggestion(value.lower(), names(), most=3)
@@ -98,13 +100,6 @@ def refuse_unknown(value: str) -> BadInputError:
         f"{value!r} is neither a file, nor a known name, nor a reference such as owner/repo:quant."
         f"{hint or ' `python -m harness models` lists the names.'}"
     )
-
-
-def _preset_of(stem: str) -> Preset | None:
-    """Return the preset that a file name in the site's commands refers to."""
-    named = (each for each in presets().values() if not each.pruned_layers)
-    wanted = slug(stem)
-    return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
@@ -181,16 +176,13 @@ def planned(name: str) -> ModelFile | None:
             "without --dry-run"
         )
     _require_source(preset)
-    shape = shape_of(preset.model)
-    size = preset.size_mb * _MB if preset.size_mb else None
-    if size is None and shape is not None:
-        size = round(facts_of(shape, quantisation_of(preset.quantisation)).model_bytes)
+    facts = preset_facts(preset)
     model = Model(
         id=f"{slug(preset.model)}-{slug(preset.quantisation)}",
         name=preset.model,
         family=preset.family,
         quantisation=preset.quantisation,
-        file_bytes=size,
+        file_bytes=round(facts.model_bytes) if facts else None,
         repository=preset.repository,
     )
     return ModelFile(path=made_path(preset) if preset.made else Path(preset.name), model=model)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from answers import warnings
 from answers.catalog import preset_facts
+from answers.failed_allocation import after_failure
 from answers.model import LayerPlacement, ModelFacts, Setting
 from answers.placement import fit
 from answers.presets import preset_named
@@ -108,4 +108,4 @@ def failed_allocation(
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole
     share = fit(case, certain=True).placement.share
-    return tuple(warnings.after_failure(case, LayerPlacement(layers=placed, share=share)))
+    return tuple(after_failure(case, LayerPlacement(layers=placed, share=share)))

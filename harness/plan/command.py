@@ -4,13 +4,15 @@ from typing import Annotated, cast
 
 import typer
 
+from answers.answer import answer
+from answers.answer_details import with_details
 from answers.answer_json import as_json
 from harness import console
 from harness.command_options import offers_fields
+from harness.machine.engines import server_program
 from harness.plan import options
-from harness.plan.inputs import question_of, server_of
+from harness.plan.inputs import question_of
 from harness.plan.report import show
-from harness.plan.server_fit import plan as planned
 from schemas.codec import Json
 
 
@@ -38,9 +40,9 @@ def plan(
     - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
     """
     question = question_of(models, load=load, computer=computer, speed=speed, say=console.say)
-    server = server_of(computer, described=question.computer.described)
-    found = planned(question, server)
+    found = with_details(answer(question))
     if json:
         console.print_json(cast("dict[str, Json]", as_json(found)))
     else:
+        server = None if question.computer.described else server_program()
         show(found, console.result_console(), server, details=details)

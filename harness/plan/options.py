@@ -1,14 +1,14 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from answers.commands import methods_by
+from answers.engine_commands import methods_by
+from answers.engine_table import ENGINES
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
-from answers.served_engines import ENGINES
 from harness.campaign.options import layers
 from harness.errors import BadInputError
 from harness.options import option
@@ -88,11 +88,6 @@ class LoadOptions:
         metavar="N",
         parse=partial(layers, option="gpu-layers"),
     )
-    draft_gpu_layers: int | None = _loaded(
-        "Number of draft layers on the devices; 0 keeps the draft in host memory.",
-        metavar="N",
-        parse=partial(layers, option="draft-gpu-layers"),
-    )
     cpu_experts: int | None = _loaded(
         (
             "Number of layers with their experts in host memory (`--n-cpu-moe`). Default: the "
@@ -109,17 +104,19 @@ class LoadOptions:
         most=256,
     )
 
-    def setting(self) -> Setting:
+    def setting(self, said_context: int | None) -> Setting:
         """Return context, slots, cache types and attention as a setting for memory estimates.
 
-        Raises `BadInputError` if no engine can run it.
+        The context of the text counts if no option names one. Raises `BadInputError` if no engine
+        can run the setting.
         """
         if self.flash_attention == "off" and "_" in self.kv_type:
             raise BadInputError(
                 f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
             )
+        usual = self.context == Setting().context
         return Setting(
-            context=self.context,
+            context=(usual and said_context) or self.context,
             slots=self.slots,
             kv_k=self.kv_type,
             kv_v=self.kv_type,
@@ -151,19 +148,10 @@ class ComputerOptions:
     )
     cpu: str | None = _machine("CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT")
 
-    server_binary: str | None = _machine(
-        (
-            "The llama-server that computes the allocation on this machine. Default: the "
-            "installed llama-server."
-        ),
-        metavar="PATH",
-    )
-
     @property
     def words(self) -> MachineWords:
         """The description as a type of `answers`, since `answers` does not import this module."""
-        given = ((each, getattr(self, each)) for each in MachineWords.__struct_fields__)
-        return MachineWords(**dict(given))
+        return MachineWords(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """Print an answer: sentences and commands, and details if requested."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -10,51 +9,46 @@ from rich.text import Text
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.measure import measure_words
-from answers.model import KIND_LABELS, KINDS, Buffers
-from answers.words import sentences
+from answers.model import KIND_LABELS
+from answers.words import accuracy, instead, lines
 from harness import PROGRAM
 from harness.machine.command_line import pasted
+from harness.machine.engines import SERVER_PROGRAM
 from harness.report.use import folded
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import say
 
 _BASES = {
-    "measured": "measured with this model",
-    "imported": "imported for this model",
-    "published": "published for this model",
-    "predicted": "predicted",
-    "curve": "from the measured curve",
-    "nearest": "from the nearest machines",
-    "physics": "from bytes and bandwidth",
+    "curve": "the measured curve",
+    "nearest": "the nearest machines",
+    "physics": "bytes and bandwidth",
 }
 
 
-def show(found: Answer, screen: Console, server: Path | None = None, *, details: bool) -> None:
+def show(found: Answer, screen: Console, server: str | None = None, *, details: bool) -> None:
     """Print an answer; `server` is this machine's llama-server."""
-    said = sentences(found)
-    for number, line in enumerate(said.lines()):
+    for number, line in enumerate(lines(found)):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
-    below = [*_commands(found, server), *([said.instead] if said.instead else [])]
-    if below:
-        screen.print()
-    for line in below:
+    below = [*_commands(found, server), *filter(None, [instead(found)])]
+    for line in ["", *below] if below else ():
         screen.print(Text(line), soft_wrap=True)
     if details:
         _show_details(found, screen)
-    screen.print()
     more = "" if details else " --details shows buffers, all drafting methods and sources."
-    screen.print(Text(said.accuracy + more, style="dim"), soft_wrap=True)
+    screen.print()
+    screen.print(Text(accuracy(found) + more, style="dim"), soft_wrap=True)
 
 
-def _commands(found: Answer, server: Path | None) -> Iterator[str]:
+def _commands(found: Answer, server: str | None) -> Iterator[str]:
     """Yield the commands that use and measure the best way to draft, if its files are known."""
     best = found.best
     if not best.fits:
         return
     command = found.command
     if command is not None:
-        words = pasted([str(server or command.words[0]), *command.words[1:]])
-        yield f"Use it:     {words}"
+        program, *words = command.words
+        program = server if server and program == SERVER_PROGRAM else program
+        yield f"Use it:     {pasted([program, *words])}"
         yield from folded(command.note or "")
     measure = measure_words(found)
     if found.question.engine != LLAMA_CPP:
@@ -72,8 +66,8 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
 def _show_details(found: Answer, screen: Console) -> None:
     screen.print()
     screen.print(_memory(found.asked))
-    source = "the engine's own allocation" if found.exact else "closed forms"
-    screen.print(f"memory from {source}; plain speed {_BASES[found.alone.tps.basis]}")
+    speed = _BASES.get(found.alone.tps.basis, "people's figures for this model")
+    screen.print(f"memory from closed forms; plain speed from {speed}")
     for warning in found.warnings:
         text = warning[:1].upper() + warning[1:]
         screen.print(Text.assemble(("! ", "yellow"), f"{text}."), soft_wrap=True)
@@ -85,23 +79,21 @@ def _show_details(found: Answer, screen: Console) -> None:
         screen.print(Text(f"{line}, {figures.tier}, from {where}"), soft_wrap=True)
 
 
-def _memory(choice: PlanOption) -> Table:
+def _memory(option: PlanOption) -> Table:
     """Return a table of memory use: a column per memory pool, a row per kind of buffer in use."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("MiB", no_wrap=True)
-    places: list[tuple[str, float, Buffers]] = [
-        (memory.name, memory.free_mib, buffers)
-        for memory, buffers in zip(choice.case.devices, choice.found.devices, strict=False)
-    ]
-    places.append(("main memory", choice.case.host.free_mib, choice.found.host))
-    for name, _, _ in places:
-        table.add_column(Text(name), justify="right")
-    for kind in KINDS:
-        sizes = [getattr(buffers, kind) for _, _, buffers in places]
+    for memory in option.case.devices:
+        table.add_column(Text(memory.name), justify="right")
+    table.add_column("main memory", justify="right")
+    places = [*option.found.devices, option.found.host]
+    for kind, label in KIND_LABELS.items():
+        sizes = [getattr(buffers, kind) for buffers in places]
         if any(sizes):
-            table.add_row(KIND_LABELS[kind], *(_mib(size) for size in sizes))
-    table.add_row("total", *(_mib(buffers.total()) for _, _, buffers in places), style="bold")
-    table.add_row("available", *(_mib(free) for _, free, _ in places))
+            table.add_row(label, *map(_mib, sizes))
+    table.add_row("total", *(_mib(buffers.total()) for buffers in places), style="bold")
+    free = (memory.free_mib for memory in (*option.case.devices, option.case.host))
+    table.add_row("available", *map(_mib, free))
     return table
 
 
@@ -113,17 +105,15 @@ def _mib(size: float) -> str:
 
 def _alternatives(found: Answer) -> Table:
     table = Table(box=None, padding=(0, 1), pad_edge=False)
-    table.add_column("tokens/s", justify="right", no_wrap=True)
-    table.add_column("between", justify="right", no_wrap=True)
+    for heading in ("tokens/s", "between"):
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("fits", no_wrap=True)
     table.add_column("Other uses of the same memory")
     ranked = sorted(
         (found.asked, *found.alternatives), key=lambda each: (not each.fits, -each.tps.estimate)
     )
     for each in ranked:
-        style = "bold" if each is found.asked else ""
-        fits = "yes" if each.fits else "no"
-        tps = each.tps
-        between = f"{tps.low:.1f} to {tps.high:.1f}"
-        table.add_row(f"{tps.estimate:.1f}", between, fits, Text(each.changes), style=style)
+        tps, style = each.tps, "bold" if each is found.asked else ""
+        numbers = (f"{tps.estimate:.1f}", f"{tps.low:.1f} to {tps.high:.1f}")
+        table.add_row(*numbers, "yes" if each.fits else "no", Text(each.changes), style=style)
     return table

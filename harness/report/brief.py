@@ -142,7 +142,7 @@ def _command(
         case "no" | "long-answers":
             heading = f"{sentence('off')}:"
     server = submission.engine.name
-    if server not in use.ENGINES:
+    if server not in use.SERVERS:
         return [heading, *use.elsewhere(chosen, server)]
     return [heading, *use.command(submission, chosen, local_files)]
 

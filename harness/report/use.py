@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
 
-from answers.engine_commands import SGLANG, VLLM, serve_nearest
+from answers.engine_commands import serve_nearest
+from answers.engine_table import ENGINES
 from harness.machine.command_line import WINDOWS, pasted, quoted
 from harness.machine.engines import SERVER_PROGRAM
 from schemas.method import NO_SPECULATION
@@ -15,7 +16,8 @@ from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
-ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, SGLANG)  # engines whose command lines are known
+_BY_NAME = tuple(ENGINES[each].label for each in ("vllm", "sglang"))  # they load models by name
+SERVERS = (LLAMA_CPP, IK_LLAMA_CPP, *_BY_NAME)  # engines whose command lines are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class LocalFiles:
 
 def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
     """Return the command that serves the target, with an arm's method if an arm is given."""
-    engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
+    engine = submission.engine.name if submission.engine.name in SERVERS else LLAMA_CPP
     served = serve_nearest(
         engine,
         _named(submission.target, submission, local_files.files),
@@ -81,7 +83,7 @@ def folded(text: str, columns: int = COLUMNS, *, first: str = "", rest: str = ""
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
     """Return the model's file or a stand-in for it; for vLLM and SGLang, its name on the hub."""
-    if submission.engine.name in (VLLM, SGLANG):
+    if submission.engine.name in _BY_NAME:
         return model.repository or model.name
     stand_in = f"{model.name} {model.quantisation}".replace(" ", "-") + ".gguf"
     return str(files.get(model.id, stand_in))

@@ -47,11 +47,11 @@ def _contradictions(files: Validated) -> Iterator[Finding]:
 
 
 def superseding_finding(
-    file: str, new: Submission, collection: Mapping[str, Submission], author: str | None = None
+    file: str, new: Submission, collection: Mapping[str, Submission]
 ) -> Finding | None:
     """The finding if a result may not supersede the result that it names; else `None`.
 
-    `collection` has the existing results by name; `author` opened the pull request.
+    `collection` has the existing results by name.
     """
     name = new.supersedes
     if name is None:
@@ -63,26 +63,13 @@ def superseding_finding(
             "the field out"
         )
         return _finding(file, "superseding-unknown", message)
-    if old.contributor is None:
+    # GitHub user names ignore upper and lower case. Nobody can replace an anonymous result.
+    if old.contributor is None or (new.contributor or "").lower() != old.contributor.lower():
         message = (
-            f"{name} is anonymous, so it cannot be replaced; leave the field out, and open an "
-            "issue to have the old result withdrawn"
-        )
-        return _finding(file, "superseding-anonymous", message)
-    # GitHub user names ignore upper and lower case.
-    owner = old.contributor.lower()
-    if (new.contributor or "").lower() != owner:
-        message = (
-            f"{name} is by {old.contributor}, but this result is not; only the contributor of a "
-            "result may replace it, so leave the field out"
+            f"{name} is by {old.contributor or 'nobody (anonymous)'}; only the contributor of a "
+            "result may replace it, so leave the field out, or open an issue to have it withdrawn"
         )
         return _finding(file, "superseding-contributor", message)
-    if author is not None and author.lower() != owner:
-        message = (
-            f"{name} is by {old.contributor}, but the pull request is by {author}; let "
-            f"{old.contributor} open the pull request, or leave the field out"
-        )
-        return _finding(file, "superseding-author", message)
     return None
 
 

@@ -115,7 +115,8 @@ def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
     def listed(entries: Mapping[str, Struct]) -> Iterable[dict[str, object]]:
         return map(asdict, entries.values())
 
-    create("vocabulary_method", listed(words.METHODS), **NAMED, drafts=YES_NO, every_round=YES_NO)
+    of_methods = {"drafts": YES_NO, "every_round": YES_NO, "usual_depth": WHOLE}
+    create("vocabulary_method", listed(words.METHODS), **NAMED, **of_methods)
     create("vocabulary_task", (overall, *listed(words.TASKS), own), **NAMED)
     create("vocabulary_verdict", listed(words.VERDICTS), id=TEXT, word=TEXT)
     create("vocabulary_size", listed(words.SIZES), **NAMED, below=WHOLE, unknown=YES_NO)

@@ -4,8 +4,9 @@ import hashlib
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing import get_context
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,14 +22,6 @@ from schemas.finding import Finding
 FILES_AT_ONCE = 16  # files that a process computes together
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedSubmission:
-    """The cached values of an accepted file: its entry for comparisons, and its summary as JSON."""
-
-    entry: CorpusEntry
-    summary: bytes
-
-
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> dict[Source, CorpusEntry | Found]:
@@ -38,21 +31,28 @@ def entries_of(
     for source, key in keys.items():
         with suppress(OverflowError, *UNREADABLE):  # a damaged entry is computed again
             if data := cache.get(key):
-                known[source] = _decoded(data).entry
+                known[source] = _decoded(data)
     missing = [source for source in keys if source not in known]
     for source, result in zip(missing, _computed(missing, jobs), strict=True):
-        if isinstance(result, bytes):
-            cache.put(keys[source], result)
-        known[source] = _decoded(result).entry if isinstance(result, bytes) else result
+        if isinstance(result, Computed):
+            known[source] = entry = _decoded(result.entry)
+            cache.put(keys[source], result.entry)
+            cache.put(_summary_key(entry), result.summary)
+        else:
+            known[source] = result
     return known
 
 
-def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
-    """The cached values of a submission for which `entries_of` returned an entry."""
-    data = cache.get(key_of(source))
-    if data is None:
-        raise FileNotFoundError(source.path)
-    return _decoded(data)
+def summary_of(cache: Cache, source: Source, entry: CorpusEntry) -> bytes:
+    """The JSON of the `Summary` of a submission for which `entries_of` returned this entry."""
+
+    def make() -> bytes:
+        computed = _compute(source)
+        if not isinstance(computed, Computed):
+            raise FileNotFoundError(source.path)
+        return computed.summary
+
+    return cache.get_or_make(_summary_key(entry), make)
 
 
 def key_of(source: Source) -> str:
@@ -62,7 +62,18 @@ def key_of(source: Source) -> str:
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()
 
 
-def _computed(sources: list[Source], jobs: int) -> Iterable[bytes | Found]:
+def _summary_key(entry: CorpusEntry) -> object:
+    return ["summary", entry.digest]
+
+
+class Computed(NamedTuple):
+    """The values of an accepted file: its entry for comparisons as MessagePack, and its summary."""
+
+    entry: bytes
+    summary: bytes
+
+
+def _computed(sources: list[Source], jobs: int) -> Iterable[Computed | Found]:
     if jobs <= 1 or len(sources) <= FILES_AT_ONCE:
         return map(_compute, sources)
     # Processes are not forked, because an open database of this process may have threads.
@@ -70,7 +81,7 @@ def _computed(sources: list[Source], jobs: int) -> Iterable[bytes | Found]:
         return list(pool.map(_compute, sources, chunksize=FILES_AT_ONCE))
 
 
-def _compute(source: Source) -> bytes | Found:
+def _compute(source: Source) -> Computed | Found:
     accepted = checked(source)
     if not isinstance(accepted, Accepted):
         return accepted if isinstance(accepted, tuple) else ()
@@ -83,15 +94,15 @@ def _compute(source: Source) -> bytes | Found:
         probes=None,
         environment=None,
     )
-    cached = CachedSubmission(
-        entry=replace(CorpusEntry.of(submission), submission=outline, digest=accepted.digest),
+    entry = replace(CorpusEntry.of(submission), submission=outline, digest=accepted.digest)
+    return Computed(
+        entry=msgspec.msgpack.encode(entry, enc_hook=np.ndarray.tolist),
         summary=msgspec.json.encode(summarize(submission)),
     )
-    return msgspec.msgpack.encode(cached, enc_hook=np.ndarray.tolist)
 
 
-def _decoded(data: bytes) -> CachedSubmission:
+def _decoded(data: bytes) -> CorpusEntry:
     # The only arrays are fingerprints.
     return msgspec.msgpack.decode(
-        data, type=CachedSubmission, dec_hook=lambda _, values: np.array(values, np.uint32)
+        data, type=CorpusEntry, dec_hook=lambda _, values: np.array(values, np.uint32)
     )

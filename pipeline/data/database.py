@@ -21,9 +21,10 @@ from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.aggregate import aggregate
-from pipeline.data.cached import CachedSubmission, cached_submission, entries_of
+from pipeline.data.cached import entries_of, key_of, summary_of
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.errors import RejectedError
+from schemas.submission import Arm
 
 _LOG = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def _read(
     known = entries_of(cache, submissions, jobs=jobs)
 
     def result(source: Source) -> validation.Checked:
-        each = known.get(source) or validation.checked(source)
+        each = known[source] if source in known else _checked_text(cache, source)
         if isinstance(each, CorpusEntry):
             digest = each.digest or ""
             return validation.Accepted(source=source, submission=each.submission, digest=digest)
@@ -73,6 +74,17 @@ def _read(
 
     entries = {source: each for source, each in known.items() if isinstance(each, CorpusEntry)}
     return entries, _compatible(validation.combined((each, result(each)) for each in sources))
+
+
+def _checked_text(cache: Cache, source: Source) -> validation.Checked:
+    """A file that is no submission, or all its faults; one accepted before is not checked again."""
+    key = ["accepted", key_of(source)]
+    if cache.get(key) is not None:
+        return validation.AcceptedText(source=source, text=source.path.read_text("utf-8"))
+    found = validation.checked(source)
+    if isinstance(found, validation.AcceptedText):
+        cache.put(key, b"")
+    return found
 
 
 def _with_flags(
@@ -84,9 +96,10 @@ def _with_flags(
     """The submissions to load, with the model names and flags that depend on the whole corpus."""
     for accepted in submissions:
         source = accepted.source
-        cached, named = cached_submission(cache, source), entries[source]
+        named = entries[source]
+        summary = summary_of(cache, source, named)
         text = validation.current_text(source.path.read_bytes())
-        if named.submission != cached.entry.submission:
+        if named.submission != accepted.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
         preview = source.place == "preview"
@@ -96,15 +109,15 @@ def _with_flags(
             preview=preview,
             document=text,
             identity=named.identity,
-            summary=_flagged(cached, raised) if raised else cached.summary,
+            summary=_flagged(summary, raised, accepted.submission.arms) if raised else summary,
         )
 
 
-def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
+def _flagged(known: bytes, raised: tuple[Flag, ...], arms: tuple[Arm, ...]) -> bytes:
     """Add flags to a cached summary, and make the verdicts that they affect `uncertain`."""
-    summary = msgspec.json.decode(known.summary, type=Summary)
+    summary = msgspec.json.decode(known, type=Summary)
     flags = in_order((*summary.flags, *raised))
-    estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
+    estimates = after_flags(summary.estimates, flags, arms)
     return msgspec.json.encode(replace(summary, flags=flags, estimates=estimates))
 
 

@@ -20,58 +20,24 @@ from estimates.model import ESTIMATOR
 from pipeline.data.aggregate import row_meaning
 from pipeline.data.column_meanings import description, keys, metrics, title
 from pipeline.data.formats import COMPACT, FORMATS, Format, as_json, as_parquet
+from schemas.vocabulary.documents import document
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 VERSION = "3.0.0"  # incremented when a name or a meaning changes
+_TABLES = document("exports", "pipeline.data")
+EXPORTS: dict[str, str] = _TABLES["files"]
+MEDIA_TYPES: dict[str, str] = _TABLES["media_types"]
+KINDS: dict[str, str] = _TABLES["kinds"]
 LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
-MEDIA_TYPES = {
-    "csv": "text/csv",
-    "json": "application/json",
-    "parquet": "application/vnd.apache.parquet",
-}
 # Programs read this table: its JSON is an object with the table's version, and the rows under the
 # table's name.
 SPEEDUPS = "speedups"
-# Table Schema's names of types, by the beginning of Arrow's names.
-KINDS = {
-    "int": "integer",
-    "double": "number",
-    "string": "string",
-    "bool": "boolean",
-    "timestamp": "datetime",
-    "date": "date",
-    "list": "array",
-    "struct": "object",
-}
 # The columns of the list that replaces a table in parts, with their types and meanings.
 LISTED = {
     "part": (pa.string(), "Name of a file that contains part of the rows."),
     "rows": (pa.int64(), "Number of rows in the file."),
     "bytes": (pa.int64(), "Size of the file in bytes."),
     "sha256": (pa.string(), "SHA-256 of the file."),
-}
-# File stem to table: the tables for researchers, from raw to aggregated.
-EXPORTS = {
-    "submissions": "submission",
-    "standings": "standing",
-    "gpus": "gpu",
-    "arms": "arm",
-    "trials": "trial",
-    "verification-curves": "verification_curve",
-    "estimates": "evidence",
-    "prompt-estimates": "prompt_estimate",
-    "flags": "flag",
-    "cells": "cell",
-    "best": "best",
-    "predictions": "prediction",
-    "round-costs": "round_cost",
-    "acceptance-curves": "acceptance_curve",
-    "draft-grid": "draft_grid",
-    "engine-builds": "build_step",
-    "pairs": "main_pair",
-    "speedups": "speedup",
-    "published": "published_view",
-    "sources": "source",
 }
 # A value takes about 18 bytes in JSON and a tenth of that in Parquet, so no file exceeds 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000

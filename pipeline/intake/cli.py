@@ -15,7 +15,7 @@ import typer
 
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, form, gate, host, neighbours, paths, reply, tick
+from pipeline.intake import comment, form, gate, host, paths, reply, tick
 from pipeline.intake.authorship import sending
 
 
@@ -24,7 +24,7 @@ def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
     return typer.Option(envvar=name, help=meaning)
 
 
-def gate_command(  # noqa: PLR0913 - each option of the command is an argument
+def gate_command(
     *,
     base: Annotated[str, typer.Option(help="Revision that the pull request is based on.")],
     head: Annotated[str, typer.Option(help="Newest revision of the pull request.")],
@@ -33,11 +33,6 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
     author: Annotated[str, _variable("AUTHOR", "Account that opened the pull request.")] = "",
-    annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
-    step_summary: Annotated[
-        Path | None, _variable("GITHUB_STEP_SUMMARY", "File to append the summary to.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
 ) -> None:
     """Check the results that a pull request adds. Exit code 0: accepted, or none; 1: rejected."""
     with ending():
@@ -47,16 +42,12 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         sent = replace(sent, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         # The summary shows the numbers of the written reply, which are rounded.
-        answer = reply.from_bytes(reply.to_bytes(neighbours.answer(repository, judgement)))
-    lines = [reply.to_bytes(answer).decode().rstrip()] if as_json else reply.lines(judgement)
-    for line in (*lines, *(reply.annotations(judgement) if annotate else ())):
+        answer = reply.from_bytes(reply.to_bytes(reply.reply(judgement)))
+    for line in reply.lines(judgement):
         typer.echo(line)
     typer.echo(reply.note(answer), err=True)
     if output is not None:
         comment.write(answer, output)
-    if step_summary is not None:
-        with step_summary.open("a", encoding="utf-8") as stream:
-            stream.write(comment.body(answer))
     raise typer.Exit(1 if judgement.decision == "rejected" else 0)
 
 
@@ -65,14 +56,6 @@ CHECKS = ".github/"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
-_OWN_CHECKS = (
-    "This pull request changes the project's checks, so their findings do not count here. A "
-    "maintainer will review it. Please put results into a separate pull request."
-)
-_UNFINISHED = (
-    "The check did not finish; a result is rarely the cause. The log of the check named "
-    "Submission shows the cause; push again to repeat the check, or ask here."
-)
 
 
 def comment_command(
@@ -112,18 +95,18 @@ def _text(verdict: Path, changed: frozenset[str] | None, head: str) -> str | Non
     if changed is not None and not any(map(paths.is_data, changed)):
         return None
     if changed is None or any(path.casefold().startswith(CHECKS) for path in changed):
-        return f"## Not checked\n\n{_OWN_CHECKS}\n"
+        return comment.not_checked("own-checks")
     try:
         answer = reply.from_file(verdict)
     except reply.UnreadableVerdictError as error:
         typer.echo(error, err=True)
-        return f"## Not checked\n\n{_UNFINISHED}\n"
+        return comment.not_checked("unfinished")
     nothing = answer.decision == "no-result"
     if nothing and changed is not None and not any(map(paths.is_result, changed)):
         return None
     if answer.head != head or nothing:
         typer.echo("verdict.json is for a different commit", err=True)
-        return f"## Not checked\n\n{_UNFINISHED}\n"
+        return comment.not_checked("unfinished")
     return comment.body(answer)
 
 

@@ -11,38 +11,18 @@ from pathlib import Path
 from estimates.model import Interval
 from estimates.reasons import answer_length
 from pipeline.intake import reply
-from pipeline.intake.expectation import ArmExpectation
-from pipeline.intake.reply import Effect, Position, Reply, Result, has_serious_flags
-from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
+from pipeline.intake.reply import Effect, Reply, Result, has_serious_flags
+from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding
 from schemas.finding import Finding, shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
+from schemas.vocabulary.documents import document
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # GitHub's limit is 65,536 characters
 SHORT_ID = 10
-_MERGING = (
-    "For maintainers: merge with *squash*. Other content of the branch's commits was not "
-    "checked, and without squash it would stay in the history forever."
-)
-_HEAD = (
-    "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "
-    "| whole request, prompt included | prompts |\n| --- | --- | --- | --- | --- | ---: |"
-)
-_BY_BRANCH = "Fix the problems below and push to the same branch; this comment will be updated."
-_BY_FORM = "Fix the problems below and edit the form; another reply will follow."
-UNCHECKED = (
-    "For maintainers: open the address, compare the figures, and tick the box in the description "
-    "of this pull request. Until then the figures are only listed as unchecked, and move nothing. "
-    "Once checked:"
-)
+_WORDS: dict[str, str] = document("comment", "pipeline.intake")
 _TICKS = re.compile(r"`+")
-_FLAGGED = "Well-formed, but with serious flags"
-_TITLES = {
-    "accepted": "Accepted: thank you!",
-    "rejected": "Not accepted yet",
-    "no-result": "No result in this pull request",
-}
 
 
 def write(answer: Reply, folder: Path, *, of_form: bool = False) -> None:
@@ -55,9 +35,9 @@ def write(answer: Reply, folder: Path, *, of_form: bool = False) -> None:
 def body(answer: Reply, *, of_form: bool = False) -> str:
     """The whole comment, cut to the length that GitHub accepts."""
     flagged = sum(1 for result in answer.results if has_serious_flags(result))
-    title = _FLAGGED if flagged and answer.decision == "accepted" else _TITLES[answer.decision]
-    parts = [f"## {title}", _opening(answer, flagged, _BY_FORM if of_form else _BY_BRANCH)]
-    parts += filter(None, [reply.late_note(answer)])
+    title = "flagged" if flagged and answer.decision == "accepted" else answer.decision
+    repair = _WORDS["by-form" if of_form else "by-branch"]
+    parts = [f"## {_WORDS[title]}", _opening(answer, flagged, repair)]
     parts += _findings("Problems", answer.findings, answer.finding_count)
     asked = answer.questions or ()
     parts += _findings("Questions for the maintainers", asked, len(asked))
@@ -71,16 +51,17 @@ def body(answer: Reply, *, of_form: bool = False) -> str:
     if answer.effect is not None:
         parts += _effect(answer.effect)
     if answer.decision == "accepted":
-        parts += [_where(answer), _MERGING]
+        parts += [_where(answer), _WORDS["merging"]]
     if answer.decision == "accepted" and answer.is_new and answer.author is not None:
         entry = code(f"results/lifecycle/contributor--{answer.author.lower()}.json")
-        parts.append(
-            f"{code(answer.author)} is new here. Their results count as one vote and confirm "
-            f"nothing until a maintainer has checked the account and added {entry} with the "
-            "status `known`."
-        )
+        parts.append(_WORDS["new"].format(who=code(answer.author), entry=entry))
     parts.append(f"Checked: commit `{answer.head[:SHORT_ID]}`.")
     return _cut(parts)
+
+
+def not_checked(why: str) -> str:
+    """The comment on a pull request without a check; `why` is `own-checks` or `unfinished`."""
+    return f"## Not checked\n\n{_WORDS[why]}\n"
 
 
 def code(text: str) -> str:
@@ -98,21 +79,12 @@ def _opening(answer: Reply, flagged: int, repair: str) -> str:
     files = reply.files(answer)
     if answer.decision == "accepted" and flagged:
         doubtful = say.count(flagged, "file")
-        return (
-            f"Thank you. {files}: {reply.GOOD}. But {doubtful} with serious flags will get no "
-            "verdict and no vote. Read the flags below: most flags name a cause that a new "
-            "measurement avoids."
-        )
+        return f"Thank you. {files}: {reply.GOOD}. But {doubtful} {_WORDS['doubtful']}"
     if answer.decision == "accepted":
-        return (
-            f"{files}: {reply.GOOD}. The site shows each result after a maintainer has merged it. "
-            "Summary of the content:"
-        )
+        return f"{files}: {reply.GOOD}. {_WORDS['good']}"
     place = f" in {files}" if answer.result_count else ""
-    return (
-        f"{say.count(answer.finding_count, 'problem')}{place}. {repair} Questions are welcome "
-        "here. `python -m harness validate FILE` runs the same checks on your machine."
-    )
+    wrong = say.count(answer.finding_count, "problem")
+    return f"{wrong}{place}. {repair} {_WORDS['questions']}"
 
 
 def _where(answer: Reply) -> str:
@@ -137,7 +109,7 @@ def _effect(made: Effect) -> Iterator[str]:
             for each in made.claims
         )
     if not made.is_checked:
-        yield UNCHECKED
+        yield _WORDS["unchecked"]
     moves = [
         each
         for each in (*(made.figures or ()), *(made.predictions or ()))
@@ -178,12 +150,8 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
         return
     yield f"### {code(result.file.rpartition('/')[2])}"
     yield "\n".join(_facts(digest, author))
-    positions = {position.arm: position for position in result.positions or ()}
-    expected = {each.arm: each for each in result.expected or ()}
     for arm in digest.arms:
-        yield from _arm(arm, digest, positions.get(arm.arm))
-        if arm.arm in expected:
-            yield _expectation(expected[arm.arm], overall(arm))
+        yield from _arm(arm)
     if digest.flags:
         yield "A flag does not reject a result; the site shows flags next to the result's figures:"
         yield "\n".join(
@@ -216,7 +184,7 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
         )
 
 
-def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
+def _arm(arm: ArmResult) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
     depth = f", up to {say.count(arm.depth, 'token')} per draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
@@ -226,26 +194,12 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
             f"The arm failed: {code(arm.failure)}. A failure is also a result, so the site shows "
             "it."
         )
-    if position is not None:
-        yield _position(arm, own, position)
     if arm.results:
-        yield "\n".join([_HEAD, *map(_row, arm.results)])
+        yield "\n".join([_WORDS["head"].rstrip(), *map(_row, arm.results)])
         yield from _reasons(arm.results)
     if arm.results and (known := arm.starts) is not None:
         said = say.start_spread(known.starts, known.spread, known.low, known.high)
         yield said.replace("[", r"\[")
-
-
-def _expectation(expected: ArmExpectation, measured: TaskResult | None) -> str:
-    """The sentence that compares the figure expected before this result with the measured one."""
-    known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
-    before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
-    now = (
-        f"; this result measured {_speedup(measured)}"
-        if measured and measured.speedup is not None
-        else ""
-    )
-    return f"Before this result: {known} {before} ({expected.verdict}){now}."
 
 
 def _row(row: TaskResult) -> str:
@@ -275,19 +229,6 @@ def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
             scopes.setdefault(pays, []).append(scope)
     if scopes:
         yield "\n".join(f"- {reason} ({say.listed(each)})" for reason, each in scopes.items())
-
-
-def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
-    near = {
-        "device": f"on the same device and backend ({code(own.device)}, {code(own.backend)})",
-        "size-class": f"with a target of the same size class ({code(own.size_class)})",
-    }[position.near]
-    whole = overall(arm)
-    figure = "" if whole is None else f" {_speedup(whole)} against a median of"
-    return (
-        f"Faster than {position.slower} of {say.count(position.results, 'result')} with this "
-        f"method {near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
-    )
 
 
 def _speedup(row: TaskResult) -> str:

@@ -7,14 +7,14 @@ branch came first, whatever date a file states.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
 from pipeline.collection import lifecycle
-from pipeline.collection.plausibility import corpus_flags
-from pipeline.collection.plausibility.corpus import ANONYMOUS, Corpus, account_of
+from pipeline.collection.plausibility.corpus import ANONYMOUS, account_of
 from pipeline.collection.plausibility.fingerprint import Index, indices, marks_of
 from pipeline.collection.validation import contributor_of
 from pipeline.collection.weight_names import Name, names_given, names_of
@@ -40,9 +40,13 @@ class Withdrawals:
     contributors that lifecycle entries mark as known.
     """
 
-    results: frozenset[str]
-    contributors: Mapping[str, str]
-    known: frozenset[str]
+    results: frozenset[str] = frozenset()
+    contributors: Mapping[str, str] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+
+    def has(self, name: str, contributor: str | None) -> bool:
+        """Whether a result has ended: it was withdrawn, or its contributor is excluded."""
+        return name in self.results or account_of(contributor) in self.contributors
 
 
 def withdrawals(repository: Path, revision: str) -> Withdrawals:
@@ -73,19 +77,18 @@ def base_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
 ) -> Iterator[Finding]:
     """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
-    there = _Base(withdrawals(repository, base), {each.supersedes for each in new.values()})
+    ended = withdrawals(repository, base)
     if not new:
         return
+    there = _Base({each.supersedes for each in new.values()})
     listed = git.contents(repository, git.files(repository, base, FOLDER))
-    claims = list(claim_findings(new, there.counting(listed), there.ended.known))
+    claims = list(claim_findings(new, there.outlines(listed), ended))
     for path, each in new.items():
-        if finding := lifecycle.superseding_finding(path, each, there.replaceable, author):
+        if finding := lifecycle.superseding_finding(path, each, there.replaceable):
             yield finding
     yield from lifecycle.twice_superseded(new, there.replaced_by)
-    gone = Corpus.of(there.gone)
     for path, each in new.items():
-        yield from in_file(_by_ended(each, author, there.ended.contributors), path)
-        yield from in_file(_copied_again(each, gone), path)
+        yield from in_file(_by_ended(each, author, ended.contributors), path)
     yield from claims
 
 
@@ -112,35 +115,27 @@ def original_findings(
 
 @dataclass(slots=True)
 class _Base:
-    """The results on the base branch that matter to new ones, filled while `counting` reads them.
+    """The results on the base branch that matter to new ones, filled while `outlines` reads them.
 
-    `replaceable` are the results that new ones name as `replaced`; `gone` are the withdrawn results
-    and those of excluded contributors; `replaced_by` maps names to their replacements.
+    `replaceable` are the results that new ones name as `replaced`; `replaced_by` maps names to
+    their replacements.
     """
 
-    ended: Withdrawals
     replaced: set[str | None]
     replaceable: dict[str, Submission] = field(default_factory=dict)
-    gone: list[Submission] = field(default_factory=list)
     replaced_by: dict[str, str] = field(default_factory=dict)
 
-    def counting(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:
-        """The results that count, without those that the build will report as unreadable."""
+    def outlines(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:
+        """The results by name, without those that the build will report as unreadable."""
         for name, data in files:
-            try:
+            with suppress(msgspec.DecodeError):
                 outline = msgspec.json.decode(data, type=Outline)
-            except msgspec.DecodeError:
-                continue
-            if outline.supersedes:
-                self.replaced_by[outline.supersedes] = name
-            account = account_of(outline.contributor)
-            has_ended = name in self.ended.results or account in self.ended.contributors
-            # A result that today's rules would refuse can neither be replaced nor be copied.
-            whole = contract.read(data) if has_ended or name in self.replaced else None
-            if isinstance(whole, Submission):
-                self.gone += [whole] if has_ended else []
-                self.replaceable |= {name: whole} if name in self.replaced else {}
-            if not has_ended:
+                if outline.supersedes:
+                    self.replaced_by[outline.supersedes] = name
+                # A result that today's rules would refuse cannot be replaced.
+                whole = contract.read(data) if name in self.replaced else None
+                if isinstance(whole, Submission):
+                    self.replaceable[name] = whole
                 yield name, outline
 
 
@@ -156,17 +151,6 @@ def _by_ended(
         yield Finding(path="$.contributor", message=message, rule="contributor-ended")
 
 
-def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
-    """Findings on times copied from withdrawn results, even if the copy claims to replace them."""
-    for flag in corpus_flags(replace(submission, supersedes=None), old):
-        if flag.name == "copied-times":
-            message = (
-                f"this result was withdrawn or is in quarantine. {flag.message} Open an issue to "
-                "have the decision changed, or measure again"
-            )
-            yield Finding(path=ROOT, message=message, rule="ended-result")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """The fields of an existing result that the checks need; the result is not validated again."""
@@ -179,17 +163,16 @@ class Outline:
 
 
 def claim_findings(
-    new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], known: Collection[str]
+    new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], ended: Withdrawals
 ) -> Iterator[Finding]:
-    """Findings from comparing new results (by path) with results on the base (by name).
-
-    `known` are the accounts that lifecycle entries mark as known.
-    """
+    """Findings from comparing new results (by path) with results on the base (by name)."""
     own_marks = indices([marks_of(each.trials) for each in new.values()])
     outlines: list[Outline] = []
     for name, each in there:
-        yield from _copied(new, own_marks, name, each)
-        outlines.append(replace(each, trials=()))
+        has_ended = ended.has(name, each.contributor)
+        yield from _copied(new, own_marks, name, each, has_ended=has_ended)
+        if not has_ended:
+            outlines.append(replace(each, trials=()))
     for path, own in new.items():
         others = _others(own, outlines)
         # Imports from a listed original count as known, and anybody can state the original's
@@ -203,7 +186,7 @@ def claim_findings(
             )
             place = "$.origin.sha256"
             yield Finding(file=path, path=place, message=message, rule="known-original")
-        yield from _named_otherwise(path, own, others, known)
+        yield from _named_otherwise(path, own, others, ended.known)
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
@@ -215,19 +198,29 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 def _copied(
-    new: Mapping[str, Submission], marks: Mapping[str, Index], name: str, there: Outline
+    new: Mapping[str, Submission],
+    marks: Mapping[str, Index],
+    name: str,
+    there: Outline,
+    *,
+    has_ended: bool,
 ) -> Iterator[Finding]:
-    """Findings on new results, with these marks, whose times are copied from one on the base."""
+    """Findings on new results, with these marks, whose times are copied from one on the base.
+
+    A result that has ended must not come back, even from the same account or as a replacement.
+    """
     old = marks_of(there.trials)
     found = {at for kind, index in marks.items() for at, *_ in index.copies(old[kind])}
+    rule, rest = (
+        ("ended-result", "that result has ended; measure again, or open an issue to contest it")
+        if has_ended
+        else ("copied-times", "send your own times, or open an issue if both results are yours")
+    )
+    by = there.contributor or ANONYMOUS
+    message = f"the result's times equal those of {name} by {by}, or scatter like them; {rest}"
     for path, each in (list(new.items())[position] for position in sorted(found)):
-        if _others(each, [there]):
-            message = (
-                f"the result's times equal those of {name} by "
-                f"{there.contributor or ANONYMOUS}, or scatter like them; send your own "
-                "times, or open an issue if both results are yours"
-            )
-            yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
+        if has_ended or _others(each, [there]):
+            yield Finding(file=path, path=ROOT, message=message, rule=rule)
 
 
 def _named_otherwise(

@@ -20,12 +20,12 @@ import typer
 from estimates.identity import canonical_name
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, figure_form, gate, git, host, neighbours, reply
+from pipeline.intake import comment, figure_form, gate, git, host, reply
 from pipeline.intake.authorship import Sending
+from pipeline.intake.host import Account, event_of
 from pipeline.intake.paths import FOLDER, PUBLISHED
-from pipeline.intake.reference_validator import Judged, compared
 from schemas import contract
-from schemas.codec import FILE_NAME, UNREADABLE, canonical_bytes, encode, folder_of
+from schemas.codec import FILE_NAME, canonical_bytes, encode, folder_of
 from schemas.finding import ROOT, Finding
 from schemas.posted import UnreadableTextError, from_text
 from schemas.strict import MAX_BYTES
@@ -46,11 +46,6 @@ EventFile = Annotated[
 Clone = Annotated[Path, typer.Option(help="Clone that contains the base revision.")]
 
 
-class _User(msgspec.Struct, frozen=True):
-    login: str
-    id: int
-
-
 class _Label(msgspec.Struct, frozen=True):
     name: str
 
@@ -62,7 +57,7 @@ class IssueForm(msgspec.Struct, frozen=True):
     """A filled-in form: its issue, its author, and the text at the time of the event."""
 
     number: int
-    user: _User
+    user: Account
     updated_at: str
     body: str | None = None
     labels: tuple[_Label, ...] = ()
@@ -89,7 +84,7 @@ def form_command(
         filled = read_event(event)
         sent = Sending(author=filled.user.login, now=datetime.now(UTC))
         judgement, data = propose(clone, base, filled, sent)
-        answer = neighbours.answer(clone, judgement)
+        answer = reply.reply(judgement)
     comment.write(answer, output, of_form=True)
     if answer.decision == "accepted":
         (output / RESULT).write_bytes(data)
@@ -111,10 +106,7 @@ def send_command(
 
 def read_event(path: Path) -> IssueForm:
     """The form in a file with a GitHub event. Raises `PipelineError` for anything else."""
-    try:
-        issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
-    except (OSError, *UNREADABLE) as error:
-        raise PipelineError(f"{path} is not the event of an issue ({error})") from error
+    issue = event_of(_Event, path).issue
     if not _LOGIN.fullmatch(issue.user.login):
         raise PipelineError(f"{issue.user.login!a} is not an account that can send a result")
     return issue
@@ -137,9 +129,7 @@ def propose(
             data = posted(form.body or "")
             read = contract.read(data, file=UNNAMED, now=sent.now)
             if isinstance(read, tuple):
-                judged = Judged(file=UNNAMED, data=data, kind="submission", findings=read)
-                disagreements, late = compared([judged])
-                return _refused(base, form, (*read, *disagreements), late)
+                return _refused(base, form, read)
             data = canonical_bytes(encode(read))
             name = canonical_name(read, data)
             folder = f"{folder}/{folder_of(name, len(there))}".rstrip("/")
@@ -157,7 +147,7 @@ def _finding(message: str, rule: str) -> Finding:
 
 
 def _refused(
-    base: str, form: IssueForm, findings: tuple[Finding, ...], late: tuple[str, ...] = ()
+    base: str, form: IssueForm, findings: tuple[Finding, ...]
 ) -> tuple[gate.Judgement, bytes]:
     judgement = gate.Judgement(
         base=base,
@@ -166,7 +156,6 @@ def _refused(
         results=(UNNAMED,),
         findings=findings,
         author=form.user.login,
-        late=late,
     )
     return judgement, b""
 
@@ -213,11 +202,9 @@ def _fetched(address: str) -> bytes:
 
 def _commit(repository: Path, base: str, form: IssueForm, path: str, data: bytes) -> str:
     """Commit a form's result and return the commit's id; the same form gives the same commit."""
-    name = form.user.login
-    author = f"{name} <{form.user.id}+{name}@users.noreply.github.com>"
     title = f"Result: {Path(path).stem}"
     return git.commit_file(
-        repository, base, path, data, author=author, moment=form.updated_at, title=title
+        repository, base, path, data, author=form.user.author, moment=form.updated_at, title=title
     )
 
 

@@ -22,7 +22,6 @@ from pipeline.intake.authorship import (
 from pipeline.intake.conflicts import NAMED_OTHERWISE, base_findings, is_new, original_findings
 from pipeline.intake.figures import figure_findings
 from pipeline.intake.paths import FOLDER
-from pipeline.intake.reference_validator import Judged, compared
 from schemas.finding import Finding
 from schemas.sending import ON_BEHALF
 from schemas.submission import Submission
@@ -39,7 +38,7 @@ class Judgement:
     `results` are the paths of result files that the commits change. `findings` are sorted by file;
     `questions` are findings for the maintainers, which refuse nothing.
     `submissions` are the readable results, by path. `is_new` means that no lifecycle entry names
-    the author yet. `late` are the files that the reference validator had no time to check.
+    the author yet.
     """
 
     base: str
@@ -51,7 +50,6 @@ class Judgement:
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     author: str | None = None
     is_new: bool = False
-    late: tuple[str, ...] = ()
 
 
 def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
@@ -82,7 +80,6 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
         submissions=read.submissions,
         author=sent.author,
         is_new=is_new_author,
-        late=read.late,
     )
 
 
@@ -91,13 +88,12 @@ class _Contents:
     """The result of checking the contents of files.
 
     `submissions` and `published` documents are the valid ones, by path; `findings` are about
-    invalid files; the reference validator had no time to check `late` files.
+    invalid files.
     """
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     published: Mapping[str, Row] = field(default_factory=dict)
     findings: Found = ()
-    late: tuple[str, ...] = ()
 
 
 def _examined(
@@ -140,22 +136,14 @@ def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[gi
 
 
 def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _Contents:
-    """Read changed files of one kind, and check them with both validators."""
+    """Read and check changed files of one kind."""
     blobs = dict(git.contents(repository, {change.path: change.blob for change in changes}))
     sources = {path: Source(path=Path(path), kind=kind, place="corpus") for path in blobs}
     validated = combined((each, checked(each, blobs[path])) for path, each in sources.items())
-    submissions = {str(each.source.path): each.submission for each in validated.submissions}
-    wrong = validated.findings
-    disagreements, late = compared(
-        Judged(file=file, data=data, kind=kind, findings=[e for e in wrong if e.file == file])
-        for file, data in blobs.items()
-    )
-    refused = {each.file for each in disagreements}
     return _Contents(
-        submissions={path: each for path, each in submissions.items() if path not in refused},
+        submissions={str(each.source.path): each.submission for each in validated.submissions},
         published={str(each.source.path): json.loads(each.text) for each in validated.published},
-        findings=(*wrong, *disagreements),
-        late=late,
+        findings=tuple(validated.findings),
     )
 
 
@@ -175,7 +163,6 @@ def _curated(
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
     found: list[Finding] = [*paths.curated_path_findings(there)]
-    late: list[str] = []
     sound = _without(found, there)
     found += paths.size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
     sound = _without(found, sound)
@@ -190,8 +177,7 @@ def _curated(
         else:
             read = _contents(repository, added, kind)
         found += read.findings
-        late += read.late
         if kind == "lifecycle":
             rest = [each.path for each in _without(found, added)]
             found += lifecycle.misnamed_entries(rest, results)
-    return _Contents(findings=tuple(found), late=tuple(late))
+    return _Contents(findings=tuple(found))

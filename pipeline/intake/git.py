@@ -195,21 +195,20 @@ def export(repository: Path, revision: str, folder: str, into: Path) -> None:
 
 def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[str]:
     """The names of the authors whose commits added these paths, not of those who merged them."""
-    options = ("--diff-filter=A", "--no-renames", "--max-count=1", "--format=%an")
-    names = (
-        _text(repository, "log", *options, *_PLAIN_LOG, revision, "--", f":(top,literal){path}")
-        for path in paths
-    )
-    return frozenset(name.strip() for name in names)
+    return frozenset(_last_author(repository, revision, "A", [path]) for path in paths)
 
 
 def changed_later(repository: Path, revision: str, paths: Iterable[str]) -> str | None:
     """The author of the newest commit that changed one of these paths after it was added."""
-    options = ("--diff-filter=M", "--no-renames", "--max-count=1", "--format=%an")
-    listed = [f":(top,literal){path}" for path in paths]
-    if not listed:
-        return None
-    return _text(repository, "log", *options, *_PLAIN_LOG, revision, "--", *listed).strip() or None
+    listed = [*paths]
+    return (_last_author(repository, revision, "M", listed) or None) if listed else None
+
+
+def _last_author(repository: Path, revision: str, kind: str, paths: Iterable[str]) -> str:
+    """The author of the newest commit with a change of this kind (`A` or `M`) to these paths."""
+    options = (f"--diff-filter={kind}", "--no-renames", "--max-count=1", "--format=%an")
+    listed = (f":(top,literal){path}" for path in paths)
+    return _text(repository, "log", *options, *_PLAIN_LOG, revision, "--", *listed).strip()
 
 
 def _object(line: str) -> tuple[str, int]:

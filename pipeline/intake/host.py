@@ -7,14 +7,17 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+import msgspec
 import orjson
 
 from pipeline.errors import PipelineError
 from pipeline.intake.authorship import ROBOT
+from schemas.codec import UNREADABLE
 
+T = TypeVar("T")
 _TIMEOUT_S = 60
 _PER_PAGE = 100
 _MAX_PAGES = 30
@@ -26,6 +29,26 @@ class _HostError(PipelineError):
     """GitHub could not be reached, or refused the request."""
 
     exit_code = 3
+
+
+class Account(msgspec.Struct, frozen=True):
+    """An account in an event that GitHub wrote to a file."""
+
+    login: str
+    id: int
+
+    @property
+    def author(self) -> str:
+        """The author of a commit, as `NAME <EMAIL>`."""
+        return f"{self.login} <{self.id}+{self.login}@users.noreply.github.com>"
+
+
+def event_of(kind: type[T], path: Path) -> T:
+    """The event in a file. Raises `PipelineError` for anything else."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, *UNREADABLE) as error:
+        raise PipelineError(f"{path} is not the expected event ({error})") from error
 
 
 def pull_requests(repository: str, state: str, branch: str) -> dict[str, int]:

@@ -1,31 +1,32 @@
-"""Write the reply to a pull request as data: verdict.json, lines for the console, annotations.
+"""Write the reply to a pull request as data: verdict.json, and lines for the console.
 
 The gate runs without write access to the repository and writes verdict.json. The workflow that
 writes the comment reads this file and trusts no byte of it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import orjson
 
+from estimates.model import Flag
 from pipeline.errors import PipelineError
-from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.gate import Decision, Judgement
-from pipeline.intake.reference_validator import TIME_S
-from pipeline.intake.submission_digest import Understanding
+from pipeline.intake.submission_digest import Understanding, understand
 from schemas import strict
 from schemas.codec import decode, encode, rounded
 from schemas.finding import Finding, in_file, quoted_path
+from schemas.submission import Submission
 from schemas.validator import VERDICT_SCHEMA, schema_findings
 from schemas.vocabulary import say
 
 VERDICT = "verdict.json"  # the file's name
 MAX_FINDINGS = 200
 MAX_NAMED = 100
-MAX_ANNOTATIONS = 10
+MAX_UNDERSTOOD = 10
 _DECIMALS = 4
 NO_RESULT = "This pull request changes no results, so there is nothing to check."
 GOOD = "well-formed, consistent and new"
@@ -36,24 +37,11 @@ class UnreadableVerdictError(PipelineError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """An arm among its neighbours: their number, how many are slower, and their median speedup."""
-
-    arm: str
-    near: Literal["device", "size-class"]
-    results: int
-    slower: int
-    median_speedup: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One file of the pull request, with a description of its content if it could be read."""
 
     file: str
     understood: Understanding | None = None
-    positions: tuple[Position, ...] | None = None
-    expected: tuple[ArmExpectation, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +87,6 @@ class Reply:
     questions: tuple[Finding, ...] | None = None
     author: str | None = None
     is_new: bool = False
-    late_count: int | None = None
     effect: Effect | None = None
     format: Literal["draftmap-verdict"] = "draftmap-verdict"
     version: Literal[1] = 1
@@ -110,8 +97,8 @@ def has_serious_flags(result: Result) -> bool:
     return any(flag.severity == "serious" for flag in flags)
 
 
-def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
-    """Build the reply from a judgement and the descriptions of its results."""
+def reply(judgement: Judgement) -> Reply:
+    """Build the reply from a judgement, with a summary of each result that could be read."""
     return Reply(
         decision=judgement.decision,
         base=judgement.base,
@@ -120,11 +107,27 @@ def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
         is_new=judgement.is_new,
         result_count=len(judgement.results),
         finding_count=len(judgement.findings),
-        late_count=len(judgement.late) or None,
-        results=results[:MAX_NAMED],
+        results=tuple(described(judgement.results, judgement.submissions)),
         findings=tuple(_printable(judgement.findings[:MAX_FINDINGS])),
         questions=tuple(_printable(judgement.questions[:MAX_FINDINGS])) or None,
     )
+
+
+def described(
+    paths: Sequence[str],
+    submissions: Mapping[str, Submission],
+    flags: Mapping[str, tuple[Flag, ...]] = MappingProxyType({}),
+) -> Iterator[Result]:
+    """The first results, with summaries of those that could be read, and arms of fewer.
+
+    `flags` are those of a build, which compares with others; without a build, a result has its own.
+    """
+    for number, path in enumerate(paths[:MAX_NAMED]):
+        own = submissions.get(path)
+        digest = understand(own, flags.get(path)) if own else None
+        if digest and number >= MAX_UNDERSTOOD:
+            digest = replace(digest, arms=())
+        yield Result(file=quoted_path(path), understood=digest)
 
 
 def to_bytes(reply: Reply) -> bytes:
@@ -154,35 +157,12 @@ def lines(judgement: Judgement) -> Iterator[str]:
     return (finding.line() for finding in _printable(judgement.findings))
 
 
-def annotations(judgement: Judgement) -> Iterator[str]:
-    """GitHub Actions commands that annotate files with the first findings."""
-    escapes = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-    for finding in _printable(judgement.findings[:MAX_ANNOTATIONS]):
-        text = f"{finding.path}: {finding.message} [{finding.rule}]".translate(escapes)
-        file = finding.file.translate(escapes | str.maketrans({":": "%3A", ",": "%2C"}))
-        yield f"::error file={file},title=Draftmap::{text}"
-
-
-def note(answer: Reply) -> str:
-    """The decision in a sentence, followed by `late_note` if a check ran out of time."""
-    return " ".join(filter(None, (_decision(answer), late_note(answer))))
-
-
-def late_note(answer: Reply) -> str:
-    """The sentence on files that only one validator checked, because the other ran out of time."""
-    if answer.late_count is None:
-        return ""
-    return (
-        f"The time limit of the reference validator ({TIME_S:.0f} s) was reached, so only "
-        f"jsonschema-rs judged {say.count(answer.late_count, 'file')}."
-    )
-
-
 def files(answer: Reply) -> str:
     return say.count(answer.result_count, "result file")
 
 
-def _decision(answer: Reply) -> str:
+def note(answer: Reply) -> str:
+    """The decision in a sentence."""
     flagged = [result.file for result in answer.results if has_serious_flags(result)]
     match answer.decision:
         case "no-result":

@@ -9,7 +9,7 @@ from estimates.intervals import corrected_estimate
 from estimates.model import AnswerLength, Estimate, Flag, Interval, StartSpread, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
-from estimates.verdicts import INSTRUMENT
+from estimates.verdicts import INSTRUMENT, after_flags
 from schemas.method import limit
 from schemas.submission import Arm, Submission, Task
 from schemas.vocabulary import size_class
@@ -77,18 +77,12 @@ class Understanding:
     supersedes: str | None = None
 
 
-def overall(arm: ArmResult) -> TaskResult | None:
-    """An arm's result over all tasks, else its result on its only task."""
-    whole = next((each for each in arm.results if each.task is None), None)
-    if whole is not None and whole.speedup is not None:
-        return whole
-    tasks = [each for each in arm.results if each.task is not None]
-    return tasks[0] if len(tasks) == 1 else whole
-
-
-def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
-    """Summarise a valid submission; pass its `summary` if it has already been derived."""
-    summary = summary or summarize(submission)
+def understand(submission: Submission, flags: tuple[Flag, ...] | None = None) -> Understanding:
+    """Summarise a valid submission; `flags` are those of a build, which compares with others."""
+    summary = summarize(submission)
+    if flags is not None:
+        estimates = after_flags(summary.estimates, flags, submission.arms)
+        summary = replace(summary, flags=flags, estimates=estimates)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
     choices = _choices(submission.arms, summary.estimates)

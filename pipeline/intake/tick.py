@@ -17,12 +17,8 @@ from pipeline.errors import PipelineError, ending
 from pipeline.intake import gate, git, host, reply
 from pipeline.intake.authorship import ROBOT, sending
 from pipeline.intake.form import BOX, EventFile
+from pipeline.intake.host import Account, event_of
 from pipeline.intake.paths import PUBLISHED
-
-
-class _Account(msgspec.Struct, frozen=True):
-    login: str
-    id: int
 
 
 class _Commit(msgspec.Struct, frozen=True):
@@ -41,7 +37,7 @@ class _PullRequest(msgspec.Struct, frozen=True):
 class _Edit(msgspec.Struct, frozen=True):
     """An edit of a pull request's description, and who edited it."""
 
-    sender: _Account
+    sender: Account
     pull_request: _PullRequest
 
 
@@ -53,11 +49,7 @@ def checked_command(
 ) -> None:
     """Record a ticked box in the pull request of a form."""
     with ending():
-        try:
-            edit = msgspec.json.decode(event.read_bytes(), type=_Edit)
-        except (OSError, msgspec.DecodeError) as error:
-            raise PipelineError(f"{event} is not an edited pull request ({error})") from error
-        typer.echo(_record(edit, repository, clone))
+        typer.echo(_record(event_of(_Edit, event), repository, clone))
 
 
 def _record(edit: _Edit, repository: str, clone: Path) -> str:
@@ -74,10 +66,9 @@ def _record(edit: _Edit, repository: str, clone: Path) -> str:
     if "checked_by" in document:
         return f"Pull request {asked.number}: the check is already recorded."
     text = json.dumps(document | {"checked_by": who}, indent=2, ensure_ascii=False)
-    author = f"{who} <{edit.sender.id}+{who}@users.noreply.github.com>"
     sha = git.commit_file(
         clone, asked.head.sha, path, f"{text}\n".encode(),
-        author=author, moment=asked.updated_at, title=f"Checked by {who}",
+        author=edit.sender.author, moment=asked.updated_at, title=f"Checked by {who}",
     )  # fmt: skip
     ours = {"REPOSITORY": repository, "HEAD_REPOSITORY": repository}
     sent = sending(clone, asked.base.sha, sha, ROBOT, ours)

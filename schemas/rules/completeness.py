@@ -3,40 +3,19 @@
 If a file from one of the harness's runners lacks such a field, the file was changed later.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 from schemas import private
 from schemas.finding import Violation, shown
 from schemas.method import DRAFT_MODEL
 from schemas.submission import Submission, Trial
+from schemas.vocabulary.documents import document
 
-# In-process, the harness sees every round and the context; a server reports only sums.
-_IN_PROCESS = "llama-cpp-python"
-_SERVER = "llama-server"
-_MODEL = (
-    "family", "parameters", "architecture", "file_bytes", "sha256", "layers", "vocabulary_size",
-    "tokenizer_sha256",
-)  # fmt: skip
-_SETTINGS = (
-    "context_tokens", "kv_type_k", "kv_type_v", "batch_tokens", "micro_batch_tokens", "threads",
-    "threads_batch",
-)  # fmt: skip
-_DESIGN = {_IN_PROCESS: ("seed", "resumed"), _SERVER: ("seed", "resumed", "interleaved")}
-_ARM = {_IN_PROCESS: ("load_s", "placement"), _SERVER: ("load_s", "placement", "argv")}
-_ENGINE = {
-    _IN_PROCESS: ("package_version", "devices", "system_info"),
-    _SERVER: ("version", "binary_sha256"),
-}
-_MORE_SETTINGS = {_IN_PROCESS: ("flash_attention",), _SERVER: ()}
-_SUMS = ("wall_ms", "rounds", "drafted", "accepted", "finish", "output_sha256")
-_TRIAL = {
-    _IN_PROCESS: (
-        *_SUMS, "draft_ms", "verify_ms", "full_rounds", "accepted_histogram", "drafted_histogram",
-        "round_ms_median", "round_cpu_ms_median",
-    ),
-    _SERVER: _SUMS,
-}  # fmt: skip
+_SERVER = "llama-server"  # reports only sums, and may withhold tokens
+_RECORDED = document("recorded")
+_MODEL: tuple[str, ...] = tuple(_RECORDED["model"])
+_BY_RUNNER: dict[str, dict[str, list[str]]] = _RECORDED["runners"]
 
 
 def names_visible(submission: Submission) -> Iterator[Violation]:
@@ -56,11 +35,11 @@ def run_facts_stated(submission: Submission) -> Iterator[Violation]:
     runner = _runner(submission)
     if runner is None:
         return
-    yield from _lacking(submission.engine, _ENGINE[runner], "$.engine", runner)
+    yield from _lacking(submission.engine, _BY_RUNNER[runner]["engine"], "$.engine", runner)
     drawn = () if submission.settings.sampling == "greedy" else ("temperature", "sampling_seed")
-    settings = (*_SETTINGS, *_MORE_SETTINGS[runner], *drawn)
+    settings = (*_RECORDED["settings"], *_BY_RUNNER[runner]["settings"], *drawn)
     yield from _lacking(submission.settings, settings, "$.settings", runner)
-    yield from _lacking(submission.design, _DESIGN[runner], "$.design", runner)
+    yield from _lacking(submission.design, _BY_RUNNER[runner]["design"], "$.design", runner)
     yield from _lacking(submission.suite, ("sha256",), "$.suite", runner)
     yield from _lacking(submission, ("warmups", "environment"), "$", runner)
     for index, device in enumerate(submission.engine.devices or ()):
@@ -85,7 +64,7 @@ def arm_facts_stated(submission: Submission) -> Iterator[Violation]:
         if arm.outcome == "failed":
             continue
         path = f"$.arms[{index}]"
-        yield from _lacking(arm, _ARM[runner], path, runner)
+        yield from _lacking(arm, _BY_RUNNER[runner]["arm"], path, runner)
         if arm.placement is not None:
             models = ("target", "draft") if arm.method.type == DRAFT_MODEL else ("target",)
             layers = tuple(f"{model}_gpu_layers_requested" for model in models)
@@ -97,7 +76,7 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
     runner = _runner(submission)
     if runner is None:
         return
-    names = _TRIAL[runner]
+    names = _BY_RUNNER[runner]["trial"]
     values = attrgetter("outcome", *names)
     first = _first_baselines(submission)
     answered: set[str] = set()
@@ -117,12 +96,12 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
             yield from _lacking(prompt, ("tokens", "rendered_sha256"), path, runner)
 
 
-def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
+def _due(trial: Trial, names: Sequence[str], runner: str) -> Sequence[str]:
     """The fields that a trial must have; no digest is needed if the server withheld tokens."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
     some = runner == _SERVER and trial.compared_tokens is not None and held_back
     if some or _as_text(trial, runner):
-        return tuple(name for name in names if name != "output_sha256")
+        return [name for name in names if name != "output_sha256"]
     return names
 
 
@@ -146,10 +125,10 @@ def _first_baselines(submission: Submission) -> dict[str, Trial]:
 def _runner(submission: Submission) -> str | None:
     """The runner of the harness that wrote the file; `None` for other files."""
     runner = submission.engine.runner
-    return runner if submission.tier == "measured" and runner in _TRIAL else None
+    return runner if submission.tier == "measured" and runner in _BY_RUNNER else None
 
 
-def _lacking(value: object, names: tuple[str, ...], path: str, runner: str) -> Iterator[Violation]:
+def _lacking(value: object, names: Sequence[str], path: str, runner: str) -> Iterator[Violation]:
     for name in names:
         if getattr(value, name) is None:
             message = (

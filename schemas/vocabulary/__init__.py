@@ -174,5 +174,4 @@ REFERENCE_MODELS = entries(ReferenceModel, "reference_models", document("referen
 # The names of models by their other spellings; `aliases.toml` explains the keys.
 _aliases = document("aliases")
 MODEL_NAMES: Mapping[str, str] = _aliases["models"]
-MODEL_GENERATIONS: Mapping[str, str] = _aliases["generations"]
 MODEL_SLUGS: Mapping[str, str] = _aliases["slugs"]

@@ -62,12 +62,13 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     runners: tuple[str, ...] = ()
     nearest: str | None = None
     defaults: Mapping[str, int | float] = {}
+    usual_depth: int | None = None
     optional: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
     ik_llama_cpp: IkLlamaCpp | None = None
     vllm: Vllm | None = None
-    sglang: str | None = None
+    served: Mapping[str, tuple[str, ...]] = {}
 
 
 METHODS = entries(MethodEntry, "methods", document("methods"))

@@ -4,13 +4,15 @@ import pytest
 from msgspec.structs import replace
 
 from answers.estimate import Setup, predicted
-from answers.kin import Rig
+from answers.machines import Computer
 from answers.memory import cells, kv_mib, place
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, Projection, fit, project
-from answers.rounds import Speculation, tokens_per_round
+from answers.question import Question
+from answers.rounds import tokens_per_round
 from answers.shapes import scaled, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, plain, step_bytes
+from answers.ways import PlannedModel, Way
 from tests.known_models import known
 
 MIB = 1024 * 1024
@@ -104,22 +106,20 @@ def case(target: ModelFacts, free_mib: float, **others: object) -> LoadPlan:
     return replace(usual, **others)  # type: ignore[arg-type]
 
 
-MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8, cores=8)
+MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8)
 
 
 def gained(
-    load: LoadPlan, found: Projection, alone: Projection, base: SpeedEstimate, how: Speculation
+    load: LoadPlan, found: Projection, alone: Projection, base: SpeedEstimate, way: Way
 ) -> SpeedEstimate:
     """The speedup over the target alone, with this placement."""
-    setup = Setup(
-        rig=Rig(card="rtx 4060"),
-        machine=MACHINE,
-        base=base,
-        placement=alone.placement,
-        whole=alone.fits_whole,
-        engine="llama.cpp",
+    computer = Computer(devices=load.devices, host=load.host, speed=MACHINE)
+    target = PlannedModel(facts=load.target, path=None, server_name="")
+    question = Question(
+        name="", model="", target=target, computer=computer, setting=load.setting, pairs=()
     )
-    return predicted(setup, load, found, how).gain
+    setup = Setup(question=question, plain=base, found=alone)
+    return predicted(setup, load, found, way, max(way.depths))
 
 
 def test_experts_of_a_mixture_leave_the_device_before_layers() -> None:
@@ -174,7 +174,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
         draft = known(name, "Q4_K_M")
         both = replace(alone, draft=Draft(facts=draft))
         found = fit(both)
-        how = Speculation(source="model", method="draft-model", depth=8)
+        how = Way(source="model", method="draft-model", depths=(8,))
         assert found.fits
         speeds.append(gained(both, found, base_found, base, how).estimate)
         layers.append(found.placement.layers)
@@ -193,7 +193,7 @@ def test_state_copies_for_four_slots_take_layers_off_the_card() -> None:
     target = scaled(known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True), file_bytes=19_760_583_584)
     machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None)
     setting = Setting(context=8192, ubatch=2048)
-    head = Speculation(source="own-head", method="mtp", depth=2)
+    head = Way(source="own-head", method="mtp", depths=(2,))
 
     def with_head(slots: int, free_mib: float) -> tuple[int, float]:
         asked = case(
@@ -235,5 +235,4 @@ def test_three_layers_one_of_them_in_main_memory_and_a_head() -> None:
 
     found = step_bytes(facts, LayerPlacement(layers=4, cpu_experts=2), Setting())
 
-    assert (found.device, found.device_experts) == (67.0, 400.0)
-    assert (found.host, found.host_experts) == (10.0, 300.0)
+    assert (found.device, found.host) == (67.0 + 400.0, 10.0 + 300.0)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, median
 
-from answers.commands import source_of
-from answers.curves import CURVE_ARMS, TRANSFER_ERROR
-from answers.rounds import Speculation, tokens_per_round
+from answers.engine_commands import source_of
+from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
 from estimates.decomposition import predicted_speedup
 from estimates.pairing import pair
 from schemas.contract import read
@@ -62,17 +61,13 @@ def yields() -> dict[str, list[tuple[int, float]]]:
     return found
 
 
-def chances(depth: int) -> tuple[float, float, float]:
-    return Speculation(source="model", method="draft-model", depth=depth).chances()
-
-
 def test_nine_in_ten_people_published_yields_within_the_range_that_a_curve_is_used_with() -> None:
     people = yields()
     shares = [
         fmean(
             tokens_per_round(low, depth) <= tokens <= tokens_per_round(high, depth)
             for depth, tokens in rows
-            for low, _, high in [chances(depth)]
+            for low, _, high in [chances(None, depth)]
         )
         for rows in people.values()
     ]
@@ -83,7 +78,7 @@ def test_nine_in_ten_people_published_yields_within_the_range_that_a_curve_is_us
 
 def test_the_usual_yield_is_the_median_of_the_people() -> None:
     ratios = [
-        median(tokens / tokens_per_round(chances(depth)[1], depth) for depth, tokens in rows)
+        median(tokens / tokens_per_round(chances(None, depth)[1], depth) for depth, tokens in rows)
         for rows in yields().values()
     ]
 

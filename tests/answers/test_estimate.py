@@ -5,7 +5,7 @@ import math
 import pytest
 
 from answers.estimate import ALL, Median, Typical, deviation, pull
-from answers.kin import Rig
+from answers.evidence import Rig
 from answers.kinds import Case, machine_kind
 
 CARD = Rig(card="rtx 3090")

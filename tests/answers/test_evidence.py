@@ -2,8 +2,7 @@
 
 import pytest
 
-from answers.evidence import of_task
-from answers.kin import Rig, pairs_here
+from answers.evidence import Rig, of_task
 from tests.answers.figures import pair
 
 
@@ -40,4 +39,4 @@ def test_the_method_that_most_people_tried_comes_first() -> None:
 def test_a_figure_is_about_a_card_of_its_size_and_number(rig: Rig, *, here: bool) -> None:
     known = pair(1.5, card="rtx 3080", gib=10)
 
-    assert bool(pairs_here([known], rig)) is here
+    assert rig.has(known) is here

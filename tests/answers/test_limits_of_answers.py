@@ -6,15 +6,16 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from answers.answer import Answer, Question, answer
+from answers.answer import Answer, answer
 from answers.catalog import model_named
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import LayerPlacement
 from answers.placement import project
+from answers.question import Question
 from answers.rounds import tokens_per_round
 from answers.speed import plain
-from answers.words import sentences
+from answers.words import lines, verdict
 from tests.nightly import few
 
 RECOMMENDS = ("Yes", "Probably", "Try it")
@@ -57,10 +58,9 @@ def test_no_ratio_exceeds_what_its_rounds_can_yield(seed: int) -> None:
     found = answer(question(seed))
 
     for option in found.options:
-        gain, drafts = option.gain, option.speculation
+        gain = option.gain
         assert gain is not None
-        assert drafts is not None
-        most = tokens_per_round(1.0, drafts.depth)
+        most = tokens_per_round(1.0, option.depth)
         assert 0 < gain.low <= gain.estimate <= gain.high <= most * 1.000001
         # A round that yields all of its tokens takes at least as long as a plain step.
         assert most / gain.estimate >= 0.999999
@@ -79,9 +79,9 @@ def test_a_recommendation_has_a_gain_and_a_command(seed: int) -> None:
         assert found.asked is found.judged
         assert found.command is not None
     elif found.asked.fits:
-        assert found.best.speculation is None
-    if found.judged and found.judged.speculation and found.judged.speculation.source == "text":
-        assert "text that repeats the prompt" in sentences(found).verdict or not found.asked.fits
+        assert found.best.way is None
+    if found.judged and found.judged.way and found.judged.way.source == "text":
+        assert "text that repeats the prompt" in verdict(found) or not found.asked.fits
 
 
 @pytest.mark.parametrize("seed", few(range(1000), 100))
@@ -150,7 +150,7 @@ def test_a_long_context_on_an_rtx_3090_is_not_answered_by_figures_of_short_ones(
 def test_a_result_of_an_rtx_4070_ti_is_named_and_answered() -> None:
     found = of("qwen3.8-27b:IQ4_XS", "RTX 4070 Ti")
 
-    words = " ".join(sentences(found).lines())
+    words = " ".join(lines(found))
     assert "measured 1.07× for this card and model with MTP" in words  # noqa: RUF001 - as printed
     assert "5.00 → 5.36 tokens/s" in words
     assert found.alone.tps.estimate == pytest.approx(5.0, rel=0.1)
@@ -170,7 +170,7 @@ def test_a_9b_model_on_a_laptop_has_its_usual_speeds() -> None:
 def test_two_cards_with_a_70b_model_get_no_drafts_from_the_text() -> None:
     found = of("llama-3.3-70b", "RTX 3090", "RTX 3090")
 
-    assert found.best.speculation is None or found.best.speculation.source != "text"
+    assert found.best.way is None or found.best.way.source != "text"
 
 
 def test_a_27b_model_on_cards_of_16_gb_gains_as_people_report() -> None:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from answers.memory import place
 from answers.model import LayerPlacement, Memory, Setting
-from answers.placement import LoadPlan, Projection, fit, merge_placements, placed, project
+from answers.placement import LoadPlan, Projection, fit, project
 from bench.plan.__main__ import ERRORS, errors_file
 from bench.plan.comparison import compared, memory_error, projected, wrongly_fitting
 from bench.plan.points import Arch, Point, UnknownShapeError, listed_points
@@ -54,7 +54,6 @@ def test_a_plan_is_certain_to_fit_with_the_runtime_and_the_error_of_weights() ->
     assert project(less, found.placement).extent == "barely"
     known_weights = replace(less, target=replace(target, weights_error=0.0))
     assert project(known_weights, found.placement).sure
-    assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).sure
 
 
 def test_between_its_least_and_its_most_memory_a_plan_fits_by_chance() -> None:

@@ -83,12 +83,11 @@ def searched(case: LoadPlan) -> Projection:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
         own = looped(case.target, case.setting, placement, head=case.uses_head)
         if case.draft is None:
-            return merge_placements(case, placement, [own])
+            return merge_placements(case, placement, own, None)
         one = LayerPlacement(layers=case.draft_layers)
-        (device,), host = looped(case.draft.facts, case.draft_setting, one, head=False)
-        return merge_placements(
-            case, placement, [own, ((device, *(Buffers() for _ in share[1:])), host)]
-        )
+        plain = replace(case.setting, rollback_states=0, kv_k="f16", kv_v="f16")
+        draft = looped(case.draft.facts, plain, one, head=False)
+        return merge_placements(case, placement, own, draft)
 
     share = tuple(max(1.0, each.free_mib - case.margin_mib) for each in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0
@@ -206,6 +205,6 @@ def test_a_step_reads_the_weights_that_a_loop_over_the_layers_counts(rng: Random
     for index, layer in enumerate(facts.layers):
         on_device = index >= facts.placed_layers - layers
         (device if on_device else host)[0] += layer.weight_bytes
-        (device if on_device and index >= experts else host)[1] += layer.expert_bytes
-    read = (found.device, found.device_experts, found.host, found.host_experts)
-    assert read == pytest.approx((*device, *host), rel=1e-9)
+        used = layer.expert_bytes * facts.used_share
+        (device if on_device and index >= experts else host)[1] += used
+    assert (found.device, found.host) == pytest.approx((sum(device), sum(host)), rel=1e-9)

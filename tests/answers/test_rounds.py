@@ -1,17 +1,27 @@
 """A round costs a wider step and the drafting; its tokens over its cost are the speedup."""
 
+import math
+
 import pytest
 from msgspec.structs import replace
 
-from answers.curves import Curve
 from answers.model import Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan
-from answers.rounds import Speculation, chance_of_gain, drafting_share, highest, round_cost, speedup
+from answers.rounds import (
+    Curve,
+    chance_of_gain,
+    drafting_share,
+    highest,
+    round_cost,
+    speedup,
+    widened,
+)
+from answers.ways import Way
 from schemas.submission import VerificationProbe
 from tests.known_models import known
 
 CARD = "nvidia"
-HEAD = Speculation(source="own-head", method="mtp", depth=3, acceptance=0.5)
+HEAD = Way(source="own-head", method="mtp", acceptance=0.5)
 CURVE = Curve(
     probe=VerificationProbe(
         context_tokens=0, repeats=3, widths=(1, 2, 4), step_ms_median=(10.0, 11.0, 14.0)
@@ -46,24 +56,24 @@ def test_drafting_costs_the_share_of_the_bytes_that_it_reads() -> None:
 
 
 def test_with_a_known_acceptance_a_round_has_the_usual_cost_of_its_kind() -> None:
-    dense = round_cost(load(known("qwen3-8b")), HEAD, CARD, 0.5)
-    mixture = round_cost(load(known("qwen3-30b-a3b")), HEAD, CARD, 0.5)
-    apple = round_cost(load(known("qwen3-8b")), HEAD, "apple m3", 0.5)
+    dense = round_cost(load(known("qwen3-8b")), HEAD, 3, CARD, 0.5)
+    mixture = round_cost(load(known("qwen3-30b-a3b")), HEAD, 3, CARD, 0.5)
+    apple = round_cost(load(known("qwen3-8b")), HEAD, 3, "apple m3", 0.5)
 
     assert (dense, mixture, apple) == (1 + 3 * 0.23, 1 + 3 * 0.53, 1 + 3 * 0.42)
     # 1 + 1/2 + 1/4 + 1/8 tokens.
-    gain = speedup(load(known("qwen3-8b")), HEAD, CARD)
+    gain = speedup(load(known("qwen3-8b")), HEAD, 3, CARD)
     assert gain.estimate == pytest.approx(1.875 / 1.69)
 
 
 def test_a_curve_replaces_the_usual_cost() -> None:
     case = load(known("qwen3-8b"))
-    text = Speculation(source="text", method="ngram-simple", depth=3, acceptance=0.5)
+    text = Way(source="text", method="ngram-simple", acceptance=0.5)
 
     # A step over four tokens takes 1.4 plain steps; half of the rounds find a draft.
-    assert round_cost(case, text, CARD, 0.5, CURVE) == pytest.approx(1.2)
+    assert round_cost(case, text, 3, CARD, 0.5, CURVE) == pytest.approx(1.2)
     share = drafting_share(case, "own-head")
-    assert round_cost(case, HEAD, CARD, 0.5, CURVE) == pytest.approx(1.4 + 3 * share)
+    assert round_cost(case, HEAD, 3, CARD, 0.5, CURVE) == pytest.approx(1.4 + 3 * share)
 
 
 def test_a_target_that_goes_back_to_a_checkpoint_reads_the_accepted_tokens_again() -> None:
@@ -73,7 +83,7 @@ def test_a_target_that_goes_back_to_a_checkpoint_reads_the_accepted_tokens_again
     copies = replace(case, setting=replace(case.setting, rollback_states=3))
 
     # In seven rounds of eight, a draft of three tokens is not accepted entirely.
-    again = round_cost(case, HEAD, CARD, 0.5) - round_cost(copies, HEAD, CARD, 0.5)
+    again = round_cost(case, HEAD, 3, CARD, 0.5) - round_cost(copies, HEAD, 3, CARD, 0.5)
     assert again == pytest.approx(7 / 8)
 
 
@@ -94,14 +104,24 @@ def test_the_chance_of_a_gain_is_that_of_a_lognormal(
 
 def test_a_draft_half_as_large_as_its_target_cannot_double_the_speed() -> None:
     case, share = half_as_large()
-    model = Speculation(source="model", method="draft-model", depth=1)
-
     assert 0.5 < share < 0.6
-    assert highest(case, model, one_memory=True) == pytest.approx(2 / (1 + share), rel=0.01)
-    assert highest(case, model, one_memory=False) == 2
+    assert highest(case, "model", 1, one_memory=True) == pytest.approx(2 / (1 + share), rel=0.01)
+    assert highest(case, "model", 1, one_memory=False) == 2
 
 
 def test_text_drafts_cost_nothing_at_best() -> None:
-    text = Speculation(source="text", method="ngram-simple", depth=8)
+    assert highest(load(known("qwen3-8b")), "text", 8, one_memory=True) == 9
 
-    assert highest(load(known("qwen3-8b")), text, one_memory=True) == 9
+
+def test_step_costs_are_the_timed_ones_and_interpolated_linearly_between_widths() -> None:
+    assert [CURVE.cost(width) for width in (1, 2, 3, 4)] == pytest.approx([1, 1.1, 1.25, 1.4])
+    assert CURVE.cost(5) is None
+    assert CURVE.deepest == 3
+
+
+def test_an_error_widens_each_side_of_a_range() -> None:
+    exact, ranged = widened(2, 2, 2, 0.15), widened(1.5, 1.5, 1.8, 0.15)
+
+    assert (exact.low, exact.high) == pytest.approx((2 * math.exp(-0.15), 2 * math.exp(0.15)))
+    assert ranged.low == pytest.approx(1.5 * math.exp(-0.15))
+    assert ranged.high == pytest.approx(1.5 * math.exp(math.hypot(math.log(1.2), 0.15)))

@@ -2,9 +2,8 @@
 
 import pytest
 
-from answers.errors import QuestionError
 from answers.model_names import quantisation_of
-from answers.presets import preset_named, require_quantisation
+from answers.presets import preset_named
 from answers.rates import gb_per_token
 from answers.shapes import facts_of, shape_of, shapes
 from answers.sized_shapes import shape_named
@@ -94,11 +93,3 @@ def test_a_spelling_is_a_preset_in_its_own_quantisation(
     assert (found.model, found.quantisation) == (model, quantisation)
     assert found.repository == repository
     assert preset_named(found.name) == found
-
-
-@pytest.mark.parametrize("name", ["qwen3-8b:QX_9", "phi4:foo"])
-def test_an_unknown_quantisation_of_a_known_model_is_named(name: str) -> None:
-    tag = name.partition(":")[2]
-
-    with pytest.raises(QuestionError, match=f"`{tag}` is not a known quantisation"):
-        require_quantisation(name)

@@ -19,14 +19,13 @@ from tests import scripts
 
 LIST = tomllib.loads(Path("tests/data/spellings.toml").read_text("utf-8"))
 RUN = """
-import { read, readMachine, readModel } from "./names.js";
-const answer = ({ table, machines, models, sentences }) => ({
-  machines: machines.map((text) => readMachine(table, text)),
+import { read, readModel } from "./names.js";
+const answer = ({ table, models, sentences }) => ({
   models: models.map((text) => readModel(table, text)),
   sentences: sentences.map((text) => read(table, text)),
 });
 """
-READERS = {"machines": read_machine, "models": read_model, "sentences": read}
+READERS = {"models": read_model, "sentences": read}
 NOISE = ("", " ", "-", "_", "  ")
 ENGINES = ("vllm", "llama.cpp", "sglang", "mlx", "ollama", "exl3", "")
 COUNTS = ("", "2x ", "dual ", "3 x ", "4x", "two ", "8x ")
@@ -99,7 +98,8 @@ def test_a_text_names_its_quantisation(text: str, meant: str) -> None:
 
 
 def test_the_page_reads_the_whole_list_as_the_terminal_does(tmp_path: Path) -> None:
-    asked = {kind: list(spellings(kind)) for kind in READERS}
+    models, questions = spellings("models"), spellings("machines") | spellings("sentences")
+    asked = {"models": [*models], "sentences": [*questions, *models]}
 
     found = on_the_page(tmp_path, **asked)
 
@@ -142,7 +142,7 @@ def test_page_and_terminal_agree_on_random_questions(
 ) -> None:
     asked = list(compositions(number, seed))
 
-    found = on_the_page(tmp_path, sentences=asked, machines=asked, models=asked)
+    found = on_the_page(tmp_path, sentences=asked, models=asked)
 
     for kind, reader in READERS.items():
         said = [msgspec.to_builtins(reader(text)) for text in asked]

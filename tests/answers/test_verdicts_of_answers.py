@@ -11,14 +11,14 @@ from rich.console import Console
 
 from answers import catalog
 from answers.advice import most_promising, verdict_of
-from answers.alternatives import with_details
-from answers.answer import Answer, Question, answer
+from answers.answer import Answer, answer
+from answers.answer_details import with_details
 from answers.answer_json import as_json
 from answers.choices import PlanOption
-from answers.evidence import PairFigure
-from answers.kin import rig_of
+from answers.evidence import PairFigure, rig_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
+from answers.question import Question
 from answers.speed import SpeedEstimate
 from harness.machine.computer import computer_of
 from harness.plan.report import show
@@ -40,7 +40,7 @@ def asked(*known: PairFigure, words: MachineWords = CARD) -> Question:
 
 
 def of_method(found: Answer, method: str) -> PlanOption:
-    (one,) = (x for x in found.options if x.speculation and x.speculation.method == method)
+    (one,) = (x for x in found.options if x.way and x.way.method == method)
     return one
 
 
@@ -89,9 +89,9 @@ def test_a_method_that_several_people_lost_with_there_is_not_recommended() -> No
     only = asked(pair(0.8, people=5))
     only = replace(only, ways=tuple(way for way in only.ways if way.method == "mtp"))
 
-    assert found.asked.speculation is None or found.asked.speculation.method != "mtp"
+    assert found.asked.way is None or found.asked.way.method != "mtp"
     assert answer(only).verdict in ("No reason to", "Probably not", "No")
-    assert answer(only).best.speculation is None
+    assert answer(only).best.way is None
 
 
 def test_of_methods_whose_intervals_overlap_the_one_that_most_people_tried_comes_first() -> None:
@@ -156,8 +156,8 @@ def test_figures_of_another_engine_or_placement_pull_less() -> None:
 def test_the_depth_that_people_tried_is_the_one_that_is_recommended() -> None:
     found = answer(asked(pair(1.8, people=3, depth=5, depths=(1, 5))))
 
-    assert found.asked.speculation is not None
-    assert found.asked.speculation.depth == 5
+    assert found.asked.way is not None
+    assert found.asked.depth == 5
 
 
 def test_a_way_that_does_not_fit_is_not_recommended() -> None:
@@ -170,7 +170,7 @@ def test_a_way_that_does_not_fit_is_not_recommended() -> None:
     found = answer(replace(question, ways=(large,)))
     named = answer(replace(question, ways=(large,), named=large))
 
-    assert (found.verdict, found.asked.speculation) == ("No", None)
+    assert (found.verdict, found.asked.way) == ("No", None)
     assert found.command is not None
     assert "llama-3.3" not in found.command.text
     assert named.verdict == "No"
@@ -256,9 +256,9 @@ def answered(card: str, model: str) -> Answer:
     return with_details(answer(question))
 
 
-def printed(found: Answer) -> str:
+def printed(found: Answer, server: str | None = None) -> str:
     screen = Console(file=io.StringIO(), width=80)
-    show(found, screen, details=False)
+    show(found, screen, server, details=False)
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 
@@ -308,3 +308,13 @@ def test_a_machine_in_words_never_gets_this_computers_memory(
 
     assert found.host.free_mib == (gib - 2) * 1024  # the system needs two
     assert found.described
+
+
+@pytest.mark.parametrize(
+    ("model", "program"),
+    [("qwen3-8b:Q4_K_M", "/opt/llama-server"), ("Qwen/Qwen3-8B-AWQ", "vllm serve")],
+)
+def test_the_installed_server_is_named_only_in_its_own_command(model: str, program: str) -> None:
+    text = printed(answered("RTX 4090", model), server="/opt/llama-server")
+
+    assert f"Use it:     {program} " in text

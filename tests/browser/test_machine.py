@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from answers.alternatives import with_details
 from answers.answer import answer
+from answers.answer_details import with_details
 from answers.answer_json import as_json
 from answers.evidence import PairFigure
 from answers.learned import Learned

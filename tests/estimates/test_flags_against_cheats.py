@@ -8,11 +8,11 @@ import pytest
 from bench.flags import HONEST_WORLDS, cheated, honest, parted, unlike
 from estimates.model import Flag
 from estimates.summary import summarize
-from pipeline.collection.plausibility import corpus_flags
 from schemas.submission import Gpu, Placement, Submission
 from tests.estimates.campaigns import BASELINE, LOOKUP, SPEC, campaign, trial
 from tests.estimates.flag_builders import PROMPTS, crashing, round_costs, tied
 from tests.estimates.flag_machines import environment
+from tests.pipeline.corpus_examples import corpus_flags
 from tests.samples import sample
 
 ON_CARD = replace(SPEC, placement=Placement(target_gpu_layers_requested=-1))

@@ -5,11 +5,8 @@ import pytest
 from estimates.voices import Voice, counting, weights
 
 
-def voices(*values: float, known: bool = False, source: str | None = None) -> list[Voice]:
-    return [
-        Voice(person=f"p{at}", value=value, known=known, source=source)
-        for at, value in enumerate(values)
-    ]
+def voices(*values: float, known: bool = False) -> list[Voice]:
+    return [Voice(person=f"p{at}", value=value, known=known) for at, value in enumerate(values)]
 
 
 @pytest.mark.parametrize(
@@ -28,10 +25,7 @@ def test_one_known_voice_counts_alone() -> None:
 
 
 def test_the_people_of_one_source_have_three_voices_together() -> None:
-    thread = voices(*[1.0] * 12, known=True, source="https://example.org/t")
-    alone = Voice(person="ada", value=2.0, known=True, source="https://example.org/u")
-
-    found = weights([*thread, alone])
+    found = weights({f"p{at}": "a thread" for at in range(12)} | {"ada": "a page"})
 
     assert found["p0"] == 0.25
     assert found["ada"] == 1

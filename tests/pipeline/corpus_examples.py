@@ -4,13 +4,23 @@ Copies of one honest submission are made as a forger would: with other metadata,
 unchanged, scaled, or in part.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from estimates.model import Flag
+from pipeline.collection.plausibility import flags_within
+from pipeline.collection.plausibility.corpus import Corpus
 from schemas.submission import Submission, Trial
 from tests.samples import SampleCosts, sample
 
 HONEST = tuple(sample(seed=seed, contributor=f"c{seed}", blocks=3) for seed in range(1, 7))
 VICTIM = HONEST[2]
+
+
+def corpus_flags(new: Submission, others: Iterable[Submission]) -> tuple[Flag, ...]:
+    """The flags on a submission that arrives after these others."""
+    *_, own = flags_within(Corpus.of((*others, new)))
+    return own
 
 
 def copied(trials: tuple[Trial, ...] = VICTIM.trials) -> Submission:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.collection.validation import contributor_of
-from pipeline.intake import comment, gate, git, neighbours, reply
+from pipeline.intake import comment, gate, git, reply
 from pipeline.intake.authorship import Sending
 from schemas.submission import Submission, Trial
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
@@ -33,7 +33,7 @@ def rules(repository: Repository, submission: Submission, sent: Sending) -> list
 
 def answered(repository: Repository, sent: Sending) -> tuple[gate.Judgement, reply.Reply]:
     judgement = repository.judge(sent)
-    return judgement, neighbours.answer(repository.path, judgement)
+    return judgement, reply.reply(judgement)
 
 
 def test_twelve_invented_contributors_are_twelve_findings(repository: Repository) -> None:

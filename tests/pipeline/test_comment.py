@@ -14,14 +14,7 @@ from typer.testing import CliRunner
 from estimates.model import AnswerLength, Flag, Interval
 from harness.cli import app
 from pipeline.intake import comment, reply
-from pipeline.intake.expectation import ArmExpectation
-from pipeline.intake.neighbours import positions
-from pipeline.intake.reply import (
-    Position,
-    Reply,
-    Result,
-    UnreadableVerdictError,
-)
+from pipeline.intake.reply import Reply, Result, UnreadableVerdictError
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, understand
 from schemas.contract import read
 from schemas.finding import Finding
@@ -117,54 +110,6 @@ def test_a_line_break_does_not_leave_the_span() -> None:
     assert comment.code("a\n\n# b") == '`"a\\n\\n# b"`'
 
 
-def test_the_position_has_both_figures() -> None:
-    place = Position(arm="plain", near="device", results=5, slower=3, median_speedup=1.31)
-    result = Result(file="x.json", understood=understanding(), positions=(place,))
-    accepted = replace(page("x"), decision="accepted", findings=(), results=(result,))
-
-    text = comment.body(accepted)
-
-    assert (
-        "Faster than 3 of 5 results with this method on the same device and backend (`plain`, "
-        "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text
-    )
-
-
-@pytest.mark.parametrize(
-    ("basis", "known"),
-    [("predicted", "predicted"), ("published", "published"), ("imported", "already measured")],
-)
-def test_the_prediction_is_quoted_next_to_the_measured_speedup(basis: str, known: str) -> None:
-    arm = understanding().arms[0]
-    overall = replace(arm.results[0], speedup=1.52, interval=None)
-    expected = ArmExpectation(
-        arm="plain", verdict="Probably", speedup=1.4, low=1.1, high=1.9, basis=basis
-    )
-    given = Result(
-        file="x.json",
-        understood=understanding(arms=(replace(arm, results=(overall,)),)),
-        expected=(expected,),
-    )
-
-    text = comment.body(reply.from_bytes(reply.to_bytes(replace(page("x"), results=(given,)))))
-
-    quoted = (
-        f"Before this result: {known} 1.40× \\[1.10, 1.90] (Probably); this result measured 1.52×."
-    )
-    assert quoted in text.splitlines()
-
-
-def test_without_a_prediction_none_is_quoted() -> None:
-    other = ArmExpectation(
-        arm="b", verdict="Yes", speedup=2.0, low=1.5, high=2.5, basis="predicted"
-    )
-    given = Result(file="x.json", understood=understanding(), expected=(other,))
-
-    text = comment.body(replace(page("x"), results=(given,)))
-
-    assert "Before this result" not in text
-
-
 def test_a_row_has_both_rates_their_speedup_and_the_whole_request() -> None:
     text = comment.body(page("plain"))
 
@@ -231,29 +176,6 @@ def test_a_comment_that_is_too_long_is_cut_with_a_note() -> None:
 
     assert len(text) <= comment.MAX_CHARACTERS
     assert "The rest did not fit into this comment" in text
-
-
-def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field
-    figure = TaskResult(verdict="helps", prompts=32, speedup=speedup)
-    arm = ArmResult(arm="draft", role="speculation", method="draft-model", results=(figure,))
-    return understanding(**{"device": "card", "arms": (arm,), **other})
-
-
-def test_neighbours_are_those_on_the_same_device_and_backend() -> None:
-    elsewhere = neighbour(9.0, device="other card")
-    imported = neighbour(9.0, tier="imported")
-
-    (place,) = positions(
-        neighbour(1.4), [neighbour(1.1), neighbour(1.3), neighbour(1.6), elsewhere, imported]
-    )
-
-    assert place == Position(arm="draft", near="device", results=3, slower=2, median_speedup=1.3)
-
-
-def test_without_such_neighbours_the_same_size_class_is_near() -> None:
-    (place,) = positions(neighbour(1.4), [neighbour(2.0, device="other card")])
-
-    assert (place.near, place.results, place.slower) == ("size-class", 1, 0)
 
 
 def test_a_reply_is_read_back_as_it_was_written() -> None:

@@ -2,12 +2,13 @@
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pipeline.collection.plausibility import CORPUS_FLAGS, corpus_flags, flags_within
+from pipeline.collection.plausibility import CORPUS_FLAGS, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.plausibility.peers import distance, speeds_of_others
 from pipeline.collection.plausibility.scatter import ScatterIndex, scatter_of
@@ -15,17 +16,25 @@ from schemas import contract
 from schemas.codec import content_digest
 from schemas.submission import Submission, Trial
 from tests.first_results import FIRST
-from tests.pipeline.corpus_examples import HONEST, QUIET, RAISING, VICTIM, answers, copied, scaled
+from tests.pipeline.corpus_examples import (
+    HONEST,
+    QUIET,
+    RAISING,
+    VICTIM,
+    answers,
+    copied,
+    corpus_flags,
+    scaled,
+)
 from tests.samples import sample, sample_bytes
 from tests.sites import PUBLISHED
 
-CORPUS = Corpus.of(HONEST)
 COMMUNITY = PUBLISHED.parent / "community"
 # Contributors explain their own results: no test judges them.
 FIRST_RESULTS = {"49ff8e44", "82e61afa", "8642ac2b", "d93c0561", "e1983be8", "f810c741"}
 
 
-def names(new: Submission, corpus: Corpus = CORPUS) -> set[str]:
+def names(new: Submission, corpus: Sequence[Submission] = HONEST) -> set[str]:
     return {flag.name for flag in corpus_flags(new, corpus)}
 
 
@@ -36,7 +45,7 @@ def test_every_flag_has_an_example_and_a_near_miss() -> None:
 
 @pytest.mark.parametrize("name", CORPUS_FLAGS)
 def test_a_flag_is_raised_by_its_example(name: str) -> None:
-    raised = [flag for flag in corpus_flags(RAISING[name], CORPUS) if flag.name == name]
+    raised = [flag for flag in corpus_flags(RAISING[name], HONEST) if flag.name == name]
 
     assert len(raised) == 1
     assert raised[0].message.endswith(".")
@@ -50,7 +59,7 @@ def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
 
 @pytest.mark.parametrize(("others", "flagged"), [(4, True), (3, False)])
 def test_four_other_results_are_needed_for_a_usual_range(others: int, *, flagged: bool) -> None:
-    found = names(RAISING["far-from-peers"], Corpus.of(HONEST[:others]))
+    found = names(RAISING["far-from-peers"], HONEST[:others])
 
     assert ("far-from-peers" in found) == flagged
 
@@ -75,7 +84,7 @@ def test_other_names_of_prompts_and_arms_hide_no_copy() -> None:
 
 
 def test_the_other_submission_is_named() -> None:
-    (flag,) = [each for each in corpus_flags(copied(), CORPUS) if each.name == "copied-times"]
+    (flag,) = [each for each in corpus_flags(copied(), HONEST) if each.name == "copied-times"]
 
     assert "Sample-7B Q4_K_M on RTX 4060 8 GB (c3, 2026-11-21)" in flag.message
     assert flag.severity == "serious"

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from estimates.summary import summarize
-from pipeline.collection.plausibility import corpus_flags
 from pipeline.intake import comment
 from pipeline.intake.reply import Reply, Result
 from pipeline.intake.submission_digest import understand
 from schemas.submission import Device, Gpu, Submission
+from tests.pipeline.corpus_examples import corpus_flags
 from tests.pipeline.tables import database, entry, one
 from tests.samples import SampleCosts, sample
 

@@ -8,11 +8,14 @@ import pytest
 
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
-from pipeline.difference import differences
+from pipeline.difference import Own, State, differences, moved_others, with_files
 from pipeline.intake.figure_form import published
+from pipeline.intake.paths import FOLDER
+from pipeline.intake.reply import Effect, Result
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from schemas.finding import Finding
+from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.tables import canonical_name
 from tests.pipeline.test_unchecked import FORM
 from tests.samples import sample, sample_bytes
@@ -42,7 +45,7 @@ def base(tmp_path: Path) -> Path:
 def test_the_reply_shows_what_an_unchecked_figure_will_move(base: Path) -> None:
     (made,) = differences(base, dict([figure(FORM | {"after": "63"}, reported_by="eve")]))
 
-    assert not isinstance(made, Finding)
+    assert isinstance(made, Effect)
     assert not made.is_checked
     assert made.claims is not None
     assert [(each.person, each.address, each.speedup) for each in made.claims] == [
@@ -59,18 +62,30 @@ def test_the_reply_shows_what_an_unchecked_figure_will_move(base: Path) -> None:
     assert "RTX 3090 24 GB with qwen3.8-27b" in {each.what for each in made.predictions}
 
 
-def test_a_figure_that_moves_another_card_is_refused(base: Path) -> None:
-    # Without `reported_by` the rows decide the usual depth, which is 3 then, and bob's 48 / 30
-    # becomes 60 / 30. A form's figure has no such vote.
+def test_figures_at_another_depth_move_no_other_card(base: Path) -> None:
+    # Two people and ada would now make depth 3 the commonest one for this model, and turn bob's
+    # 48 / 30 into 60 / 30; the usual depth of a method is fixed.
     many = {}
     for who in ("cyd", "dan"):
         answers = FORM | {"who": who, "depth": "3", "after": str(40 + len(many))}
         many |= dict([figure(answers, checked_by="mae")])
 
-    found = [each for each in differences(base, many) if isinstance(each, Finding)]
+    found = [*differences(base, many)]
 
-    assert {each.rule for each in found} == {"moves-others"}
-    assert any("RTX 4090 24 GB + Qwen3.8-27B, MTP" in each.message for each in found)
+    assert [type(each) for each in found] == [Effect]
+
+
+def test_whatever_moves_beyond_the_own_pairs_is_named(base: Path) -> None:
+    before = State.of(open_database(base / "results"))
+    with with_files(base, dict([figure(FORM | {"after": "63"}, checked_by="mae")])):
+        after = State.of(open_database(base / "results"))
+    pair = frozenset({("rtx-3090-24-gb", "qwen3-8-27b")})
+    own = Own(pairs=pair, cards=frozenset({"rtx 3090"}), models=frozenset({"qwen3.8-27b"}))
+    nobody = Own(pairs=frozenset(), cards=frozenset(), models=frozenset())
+
+    assert [*moved_others(before, after, own)] == []
+    words = [*moved_others(before, after, nobody)]
+    assert "moves the figure of RTX 3090 24 GB + Qwen3.8-27B, MTP" in words
 
 
 @pytest.mark.parametrize("left_out", ["engine", "depth", "date", "task"])
@@ -85,11 +100,21 @@ def test_a_figure_may_leave_out_what_its_page_does_not_state(base: Path, left_ou
 def test_a_result_is_built_too(base: Path) -> None:
     own = sample(tasks=("code",), prompts_per_task=2, blocks=2)
 
-    (made,) = differences(base, {f"results/community/{canonical_name(own)}": sample_bytes(own)})
+    result, made = differences(base, {f"{FOLDER}/{canonical_name(own)}": sample_bytes(own)})
 
-    assert not isinstance(made, Finding)
+    assert isinstance(result, Result)
+    assert isinstance(made, Effect)
     assert made.is_checked
     assert made.claims is None
+
+
+def test_a_result_has_the_flags_of_the_build_which_compares_it_with_all_others(base: Path) -> None:
+    new = {f"{FOLDER}/{canonical_name(each)}": sample_bytes(each) for each in (VICTIM, copied())}
+
+    found = [each for each in differences(base, new) if isinstance(each, Result)]
+
+    flags = [{flag.name for flag in each.understood.flags} for each in found if each.understood]
+    assert ["copied-times" in each for each in flags] == [True, True]
 
 
 def test_what_the_build_cannot_take_is_refused_with_the_reason(base: Path) -> None:
@@ -101,7 +126,7 @@ def test_what_the_build_cannot_take_is_refused_with_the_reason(base: Path) -> No
 
     assert isinstance(found, Finding)
     assert found.rule == "does-not-build"
-    assert "decode_tps is 0" in found.message
+    assert "0 is too small" in found.message
 
 
 def test_an_unchecked_figure_is_a_line_on_existing_pages_and_makes_none(base: Path) -> None:

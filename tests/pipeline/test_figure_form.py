@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pipeline.collection.published import published_findings
-from pipeline.intake import comment, form, gate, neighbours
+from pipeline.intake import comment, form, gate, reply
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
 from pipeline.intake.paths import PUBLISHED
@@ -61,7 +61,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
     assert [row["figures"][0]["value"] for row in (base, figure)] == [10, 8.9]
     assert figure["contributor"] == "ada"
     assert figure["date"] == "2026-07"
-    said = comment.body(neighbours.answer(repository.path, judgement))
+    said = comment.body(reply.reply(judgement))
     assert "on the page of its card" in said
 
 
@@ -287,10 +287,10 @@ def test_an_empty_form_has_no_answers() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
-        ({"after": "0"}, "published-bounds"),
-        ({"before": "0.01"}, "published-bounds"),
-        ({"before": "1", "after": "99999"}, "published-bounds"),
-        ({"before": "", "after": "", "speedup": "20.5"}, "published-bounds"),
+        ({"after": "0"}, "schema-minimum"),
+        ({"before": "0.01"}, "schema-minimum"),
+        ({"before": "1", "after": "99999"}, "schema-maximum"),
+        ({"before": "", "after": "", "speedup": "20.5"}, "schema-maximum"),
         ({"before": "100", "after": "4"}, "published-bounds"),
         ({"date": "2026-02-31"}, "published-day"),
         ({"date": "2028-01"}, "published-day"),
@@ -298,9 +298,9 @@ def test_an_empty_form_has_no_answers() -> None:
         ({"who": "hf_" + "a1B2" * 9}, "published-private"),
         ({"url": "https://example.org/t?access_token=ghp_" + "a1B2" * 9}, "published-private"),
         ({"note": "Write to ada@example.org."}, "published-private"),
-        ({"model": "Qwen3-8\N{CYRILLIC CAPITAL LETTER VE}"}, "published-name"),
-        ({"card": "RTX \N{LISU LETTER BA}3090"}, "published-name"),
-        ({"quantisation": "Q4  K"}, "published-name"),
+        ({"model": "Qwen3-8\N{CYRILLIC CAPITAL LETTER VE}"}, "schema-pattern"),
+        ({"card": "RTX \N{LISU LETTER BA}3090"}, "schema-pattern"),
+        ({"quantisation": "Q4  K"}, "schema-pattern"),
     ],
     ids=ascii,
 )

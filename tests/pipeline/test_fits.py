@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from answers.catalog import model_named, usual_draft
+from answers.catalog import draft_files, model_named
 from answers.listed import model_label, question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.model import Memory, Setting
 from answers.placement import Draft, Extent, LoadPlan, fit, free_of
 from answers.shapes import shapes
 from pipeline.site.pages import fits
+from schemas.method import DRAFT_MODEL
 
 INPUTS = 1000
 ROUNDED_MIB = 5  # five parts, each rounded up
@@ -43,7 +44,7 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
     head, recurrent = asked["draft"] == "head", target.facts.recurrent
     usual = model_named(asked["model"])
     assert usual is not None
-    preset = usual_draft(usual) if asked["draft"] == "model" else None
+    preset = draft_files(usual).get(DRAFT_MODEL) if asked["draft"] == "model" else None
     small = model_named(preset.name) if preset else None
     return LoadPlan(
         target=target.facts,

@@ -11,12 +11,12 @@ import pytest
 from bench import strangers
 from bench.strangers import STRANGERS, Prepared, State, changed, scaled, state, tables
 from estimates.summary import summarize
-from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.site.pages import feeds
 from pipeline.site.rows import read
 from schemas.submission import Submission, Trial
 from tests.nightly import few
+from tests.pipeline.corpus_examples import corpus_flags
 from tests.sample_trials import slower
 from tests.samples import SampleCosts, sample
 

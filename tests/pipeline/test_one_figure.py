@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
@@ -17,7 +16,7 @@ from answers.evidence import PairFigure
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.names import card_key
-from answers.words import sentences
+from answers.words import lines
 from pipeline.data.aggregate import view_queries
 from pipeline.site.charts import rows_of
 from pipeline.site.pages import evidence_file, strips
@@ -68,20 +67,12 @@ def median(values: Sequence[float]) -> float:
 def by_hand(figures: Figures) -> dict[tuple[str, str, str], tuple[float, int]]:
     """Each pair's figure with one method, and its people, by the words of the Methodology page."""
     single = [each for each in figures if each["concurrency"] != 8]
-    tried = defaultdict(set)
-    for each in single:
-        if not each["differs"] and each["depth"]:
-            tried[each["target"], each["method"], each["depth"]].add(each["person"])
     found = {}
     key = lambda each: (each["device"], str(each["target"]).lower(), each["method"])  # noqa: E731
     for pair, own in groupby(sorted(single, key=key), key=key):
         listed = list(own)
         kept = [each for each in listed if not each["differs"]] or listed
-        usual = max(
-            (depth for target, method, depth in tried if (target.lower(), method) == pair[1:]),
-            key=lambda depth: (len(tried[kept[0]["target"], pair[2], depth]), -depth),
-            default=None,
-        )
+        usual = {"mtp": 2, "dflash": 15}.get(pair[2])
         medians = []
         for person in {each["person"] for each in kept}:
             own_figures = [each for each in kept if each["person"] == person]
@@ -112,7 +103,7 @@ def asked(row: Row, pairs: Mapping[str, Sequence[PairFigure]]) -> Answer | None:
 
 def quotes(found: Answer, row: Row) -> bool:
     """Whether the sentences of an answer have a row's people, figure, range and rates."""
-    words = " ".join(sentences(found).lines())
+    words = " ".join(lines(found))
     who = "one person" if row.people == 1 else f"{row.people} people"
     spread = f" ({row.least:.2f}\N{EN DASH}{row.most:.2f})" if row.people > 1 else ""
     arrow = "\N{RIGHTWARDS ARROW}"

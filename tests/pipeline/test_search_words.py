@@ -13,7 +13,6 @@ from answers.listed import PROCESSORS, listed_machines, listed_models, model_lab
 from answers.names_table import names_table
 from tests import scripts
 
-PASTED = "RTX 3060 12 GB · Qwen3.8-27B IQ4_XS · MTP 2 · 1.47× chat, 1.93× code · draftmap 0.2.0"  # noqa: RUF001
 TERMS = 'import { terms } from "./terms.js";\nconst answer = (texts) => texts.map(terms);'
 FINDS = """
 import { has, spread, terms } from "./terms.js";
@@ -22,9 +21,9 @@ const answer = (asked) =>
 """
 MEANS = """
 import { machineFor, modelFor } from "./listed.js";
-import { readMachine, readModel } from "./names.js";
+import { read, readModel } from "./names.js";
 const answer = ({ data, machines, models }) => ({
-  machines: machines.map((text) => machineFor(data, readMachine(data.names, text), text)),
+  machines: machines.map((text) => machineFor(data, read(data.names, text).machine, text)),
   models: models.map((text) => modelFor(data, readModel(data.names, text))),
 });
 """
@@ -38,7 +37,9 @@ def data() -> dict[str, Any]:
     machines = listed_machines(known)
     return {
         "names": msgspec.to_builtins(names_table()),
-        "machines": [{"label": x.name, "memory": x.gib, "kind": x.kind} for x in machines],
+        "machines": [
+            {"label": x.name, "memory": x.gib, "kind": x.kind, "cards": x.cards} for x in machines
+        ],
         "processors": PROCESSORS,
         "models": [
             {
@@ -51,13 +52,6 @@ def data() -> dict[str, Any]:
             for key, name in listed_models(people)
         ],
     }
-
-
-def test_the_line_of_the_month_is_searched_for_as_its_machine_and_its_model(tmp_path: Path) -> None:
-    whole, plain = scripts.run(tmp_path, TERMS, [PASTED, "RTX 3060 12 GB Qwen3.8-27B IQ4_XS"])
-
-    assert whole == plain
-    assert {"memory": 12, "beside": True} in whole
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.collection.weight_names import names_of
 from pipeline.intake.authorship import UNKNOWN, sending_findings
-from pipeline.intake.conflicts import NAMED_OTHERWISE, Outline, claim_findings
+from pipeline.intake.conflicts import NAMED_OTHERWISE, Outline, Withdrawals, claim_findings
 from schemas.submission import Submission
 from tests.nightly import few
 from tests.pipeline.repositories import name_of
@@ -46,7 +46,7 @@ def test_a_squatted_digest_is_a_question_about_the_honest_file(first: int) -> No
     there = [each for number in numbers for each in squatted(number, f"Trash-{number}B (broken)")]
     new = {name_of(each): each for each in map(honest, numbers)}
 
-    found = [*claim_findings(new, there, known=())]
+    found = [*claim_findings(new, there, Withdrawals())]
 
     assert [each.rule for each in found] == [NAMED_OTHERWISE] * len(new)
     assert all("Trash-" in each.message and "Sample-" in each.message for each in found)
@@ -68,7 +68,7 @@ def test_a_squatted_spelling_changes_nothing_for_the_honest_file(first: int) -> 
         for model in [replace(each.target, name=name, sha256=f"{at + 1000:064x}")]
     ]
 
-    assert [*claim_findings(new, there, known=())] == []
+    assert [*claim_findings(new, there, Withdrawals())] == []
     for path, each in new.items():
         assert [*sending_findings(path, each, UNKNOWN)] == []
 

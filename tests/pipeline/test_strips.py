@@ -197,8 +197,8 @@ def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
 
 
 def test_each_person_counts_with_the_depth_nearest_to_the_usual_one_and_as_published() -> None:
-    # Four people tried depth 4, and three depth 2. Cyd tried only depth 2 and Dan only 16; nothing
-    # is converted, so the figures are 1.8, 2.0, 0.9 and 9.0; their median is that of 1.8 and 2.0.
+    # The usual depth of MTP is 2, although four people tried 4. Cyd tried only depth 2 and Dan
+    # only 16; nothing is converted, so the figures are 1.0, 0.9, 0.9 and 9.0.
     both = [
         {"person": person, "depth": depth, "speedup": gain * speedup, "plain": 10.0}
         for person, gain in (("ada", 1.0), ("bob", 0.9))
@@ -214,8 +214,8 @@ def test_each_person_counts_with_the_depth_nearest_to_the_usual_one_and_as_publi
 
     found = {row.device: row for row in strips.main_rows(connection)}["card"]
 
-    assert (found.people, found.dots) == (4, [0.9, 1.8, 2.0, 9.0])
-    assert found.speedup == pytest.approx((1.8 * 2.0) ** 0.5)
+    assert (found.people, found.dots) == (4, [0.9, 1.0, 9.0])
+    assert found.speedup == pytest.approx((0.9 * 1.0) ** 0.5)
     assert strips.setting(found) == "MTP 2–16"  # noqa: RUF001 - as printed
     # Dan stated only a ratio: the rates are those of three people.
     assert (found.rated, found.baseline_tps) == (3, pytest.approx(10.0))

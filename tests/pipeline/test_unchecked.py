@@ -12,6 +12,8 @@ from pipeline.data.aggregate import view_queries
 from pipeline.data.database import open_database
 from pipeline.intake.figure_form import published
 from pipeline.site.pages import strips
+from pipeline.site.pages.device_and_model_pages import place_pages
+from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
 from tests.pipeline.tables import one, rows
 
@@ -112,6 +114,18 @@ def test_an_empty_field_or_a_missing_caveat_displaces_nothing(results: Path) -> 
     # The median, on a log scale, of 60 / 30 by bea and of 60 / 40 by eve.
     people, speedup = one(open_database(results), pair)
     assert (people, round(speedup, 3)) == (2, 1.732)
+
+
+def test_explore_links_only_to_pages(results: Path) -> None:
+    report(results, FORM | {"model": "Nobody-9B", "streams": "8"}, checked_by="mae")
+    report(results, FORM | {"who": "ada", "streams": "8"}, checked_by="mae")
+    connection = open_database(results)
+    linked = {row.target for row in read(connection, "explore_cells")}
+
+    pages = {each.path for each in place_pages(connection, Site(bundle=""))}
+
+    assert "qwen3-8-27b" in linked
+    assert {f"models/{target}.md" for target in linked} <= pages
 
 
 def test_the_map_says_that_people_are_from_one_source(results: Path) -> None:

@@ -1,7 +1,7 @@
 """Raise the flags that need a comparison with the rest of the corpus. Flags never reject."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from operator import itemgetter
 
@@ -18,20 +18,12 @@ from pipeline.collection.plausibility.corpus import (
     SHAPE,
     Corpus,
     CorpusComparison,
-    CorpusEntry,
 )
-from schemas.submission import Submission
 from schemas.vocabulary.flags import Severity
 
 PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
 MOST_PEERS = 16  # the maximum number of accounts that one arm is compared with
-
-
-def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
-    """The flags on a new submission, compared with a corpus that does not contain it."""
-    known = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
-    return _raised(CorpusComparison(own=CorpusEntry.of(new), corpus=known, position=None))
 
 
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
@@ -67,13 +59,11 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
     """The severity of a copied-times flag: serious for the copy, caution for the original.
 
-    A new result is the copy. If one account sent both, the later result is the copy. If only one
+    If one account sent both, the later result is the copy. If only one
     account is known to maintainers, the other account's result is. Otherwise both get a serious
     flag until a lifecycle entry ends one of them, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
-    if candidate.position is None:
-        return "serious"
     if own.account != other.account or own.account == ANONYMOUS:
         return "caution" if own.account in known and other.account not in known else "serious"
     own_date, other_date = own.submission.measured_from, other.submission.measured_from

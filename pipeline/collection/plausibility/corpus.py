@@ -166,11 +166,11 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
-    """A submission, its position in a corpus (`None` if it is new), and that corpus."""
+    """A submission, its position in a corpus, and that corpus."""
 
     own: CorpusEntry
     corpus: Corpus
-    position: int | None
+    position: int
 
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
@@ -179,16 +179,15 @@ class CorpusComparison:
 
         `None` if nobody disagrees whose voice counts. Disagreement is serious if more known
         accounts disagree than agree. Both sides get a caution if as many known accounts disagree as
-        agree, if no account is known, or if one known account is against `FEWEST` unknown ones. A
-        new submission has no voice.
+        agree, if no account is known, or if one known account is against `FEWEST` unknown ones.
         """
         own = self.own.account
-        agreeing = alike if self.position is None else alike | {own}
+        agreeing = alike | {own}
         against = differing.keys() - agreeing - (set() if own == ANONYMOUS else {own})
         known, known_against = self.corpus.known & agreeing, self.corpus.known & against
         first = min((differing[each] for each in known_against or against), default=None)
         sides = len(known_against), len(known)
-        unknown = {1: agreeing | {own}, -1: against}.get(sides[0] - sides[1], set())
+        unknown = {1: agreeing, -1: against}.get(sides[0] - sides[1], set())
         contested = min(sides) == 0 and len(unknown - self.corpus.known - {ANONYMOUS}) >= FEWEST
         if first is None or (sides[0] < sides[1] and not contested):
             return None

@@ -3,9 +3,9 @@
 -- names which one). This is the only query that takes a median over people, so every page, file
 -- and answer quotes the same figure. A measured or imported pair is a row of the table `best`. A
 -- published pair is the median over people of each person's median, for the method that most
--- people have tried with the model (or, if the device lacks that method, with the device). Each
--- person counts with the depth nearest to the `usual_depth`, the depth that most people used for
--- the model and method; no figure is converted. `baseline_tps` is the median plain rate of the
+-- people have tried with this device and model. Each person counts with the depth nearest to the
+-- method's `usual_depth`; no figure is converted. Nothing that people publish about another device
+-- or model decides the figure. `baseline_tps` is the median plain rate of the
 -- same people, of whom `rated` stated one; `tps` is that rate times the speedup. Runs that differ
 -- in more than speculation (`confounded`) count only if there are no others; of the rest, `lesser`
 -- figures also count only without others. A pair without a known contributor (`backing`) comes
@@ -36,27 +36,17 @@ with placed as (
   )
   where scope_label is not null
 ),
-group_method as (
-  select target, arg_max(method, (people, -position)) as usual_method
-  from (
-    select target, method, position, count(distinct person) as people
-    from figure
-    join vocabulary_method on vocabulary_method.id = method
-    where view = 'all' and condition is null and backing = 0 and collected
-    group by target, method, position
-  )
-  group by target
-),
 picked as (
   select pair_key, method
   from placed
-  left join group_method using (target)
   join vocabulary_method on vocabulary_method.id = method
   where tier = 'published'
-  group by pair_key, method, usual_method, position
+  group by pair_key, method, every_round, position
   qualify row_number() over (
     partition by pair_key
-    order by method = usual_method desc nulls last, count(distinct person) desc, position
+    order by
+      count(distinct person) filter (collected) desc, count(distinct person) desc,
+      every_round desc, position
   ) = 1
 ),
 unconfounded as (
@@ -71,21 +61,10 @@ comparable as (
   from unconfounded
   qualify not lesser or bool_and(lesser or not collected) over (partition by pair_key)
 ),
-usual as (
-  select target, method, arg_max(depth, (people, -depth)) as usual_depth
-  from (
-    select target, method, depth, count(distinct person) as people
-    from figure
-    where tier = 'published' and condition is null and view = 'all' and not confounded and collected
-      and depth is not null
-    group by target, method, depth
-  )
-  group by target, method
-),
 nearest as (
   select comparable.*
   from comparable
-  left join usual using (target, method)
+  join vocabulary_method on vocabulary_method.id = method
   qualify depth is not distinct from first_value(depth) over (
     partition by pair_key, person
     order by abs(depth - usual_depth) nulls last, depth nulls last

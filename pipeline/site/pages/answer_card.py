@@ -1,12 +1,15 @@
 """Write the text of answer cards, for the data files that scripts load and for full pages."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.measure import measure_words
-from answers.words import sentences, way
+from answers.memory_words import fits
+from answers.words import accuracy, assumed, losses, way, why
 from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.pages.strips import position
 from schemas.vocabulary import say
@@ -15,8 +18,7 @@ CLEAR = 1.05  # a factor beyond this has a direction
 DIGITS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Words(msgspec.Struct, frozen=True, kw_only=True):
     """The text of an answer, without figures; a file of answers stores equal strings only once."""
 
     look: str = ""
@@ -32,8 +34,7 @@ class Words:
     measure: str | None = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card(Words):
+class Card(Words, frozen=True, kw_only=True):
     """The values that `answer.html.jinja` shows for an answer; the defaults make an empty card."""
 
     asked: str = ""
@@ -44,21 +45,21 @@ class Card(Words):
     after: str = ""
     speedup: str = ""
     range: str = ""
-    strip: Mapping[str, float] = field(default_factory=lambda: strip(1, 1, 1))
+    strip: Mapping[str, float] = msgspec.field(default_factory=lambda: strip(1, 1, 1))
 
 
 def words_of(found: Answer) -> Words:
-    said, command = sentences(found), found.command
+    command, room = found.command, fits(found)
     measured = measure_words(found) if found.best.fits else None
     return Words(
         look=_look(found),
         way=way(found),
         support=_evidence(found.judged, found.chance),
-        why=said.why,
-        losses=said.losses,
-        room=said.fits[:1].lower() + said.fits[1:],
-        assumed=said.assumed,
-        accuracy=said.accuracy,
+        why=why(found),
+        losses=losses(found),
+        room=room[:1].lower() + room[1:],
+        assumed=assumed(found),
+        accuracy=accuracy(found),
         use=command.text if command else None,
         note=command.note if command else None,
         measure=line_of(measured) if measured else None,

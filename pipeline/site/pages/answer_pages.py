@@ -19,8 +19,7 @@ import orjson
 
 from answers.answer import Answer, answer
 from answers.catalog import model_meant
-from answers.evidence import PairFigure
-from answers.kin import rig_of
+from answers.evidence import PairFigure, rig_of
 from answers.listed import (
     COMMON,
     PROCESSORS,
@@ -192,17 +191,20 @@ def _listed(
     The last value is the id of a machine with figures in pages and data files.
     """
     one_of_each = {pair.device: pair for pair in pairs}.values()
-    rigs = {each.number: rig_of(each.computer) for each in computers}
-    devices = {
-        number: pair.device for number, rig in rigs.items() for pair in one_of_each if rig.has(pair)
-    }
-    free = {
-        each.number: int(each.computer.devices[0].free_mib)
-        for each in computers
-        if len(each.computer.devices) == 1
-    }
-    for number, x in enumerate(asked):
-        yield x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number), devices.get(number)
+    known = {each.number: each.computer for each in computers}
+    for number, each in enumerate(asked):
+        computer = known.get(number)
+        cards, rig = (computer.devices, rig_of(computer)) if computer else ((), None)
+        yield (
+            each.name,
+            each.gib,
+            each.kind,
+            sum(card.bandwidth_gb_per_s or 0 for card in cards) or None,
+            computer is not None and computer.unified,
+            each.cards,
+            int(cards[0].free_mib) if len(cards) == 1 else None,
+            next((pair.device for pair in one_of_each if rig and rig.has(pair)), None),
+        )
 
 
 def _file(

@@ -5,7 +5,7 @@ A machine has a further row for each size of main memory that decides what fits.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from hashlib import sha256
 from operator import attrgetter
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
-from answers.choices import Placements, PlannedModel
+from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
@@ -24,11 +24,12 @@ from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_
 from answers.model import ModelFacts, Setting
 from answers.names import ModelRef
 from answers.rates import Rate, rates_of, with_rates
+from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_of
 from schemas.codec import Json
 
 DIGITS = 6
-WORDS = tuple(each.name for each in fields(Words))  # stored as indices of entries in `texts`
+WORDS = Words.__struct_fields__  # stored as indices of entries in `texts`
 _WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
     *("machine", "ram", "verdict", "chance", "baseline_tps", "tps", "speedup", "low", "high"),
@@ -58,7 +59,9 @@ class PlannedMachine:
 
     def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
         """The machine with the rates reached with similar models, and a digest of all of it."""
-        computer = with_rates(self.computer, self.rates, facts, of_this_machine=True)
+        computer = self.computer
+        if self.rates:
+            computer = with_rates(computer, self.rates, facts)
         speed = computer.speed
         reached = f"{speed.device_reached_gb_per_s} {speed.host_reached_gb_per_s}"
         return f"{self.digest} {reached}", computer
@@ -92,7 +95,9 @@ class ModelRows:
     pairs: Mapping[str, Sequence[PairFigure]]
     known: dict[str, Row]
     used: dict[str, Row] = field(default_factory=dict)
-    placed: dict[tuple[object, ...], Placements] = field(default_factory=dict)
+    asked: dict[object, tuple[PlannedModel, tuple[str, ...], Placements]] = field(
+        default_factory=dict
+    )
 
     def rows(self, machine: PlannedMachine) -> Iterator[tuple[PlannedMachine, Row]]:
         """The machine's row, and rows for other sizes of main memory that decide what fits.
@@ -103,8 +108,9 @@ class ModelRows:
         usual, others = self.row(machine), machine.others
         extent = usual[0][_EXTENT]
         if extent == "partly" or (extent != "no" and not machine.computer.devices):
-            less = (each for each in others if each.ram_gib < machine.ram_gib)
-            yield from ((each, self.row(each)) for each in less if not self.fits(each))
+            for each in others:
+                if each.ram_gib < machine.ram_gib and not self._asked(each.computer)[2].alone.fits:
+                    yield each, self.row(each)
         yield machine, usual
         for each in others if extent == "no" else ():
             if each.ram_gib > machine.ram_gib:
@@ -114,28 +120,29 @@ class ModelRows:
                     return
 
     def row(self, machine: PlannedMachine) -> Row:
-        """A machine's row, from an earlier build if nothing that it depends on has changed."""
-        target, notes = as_asked(self.ref, self.target, machine.computer)
+        """A machine's row, from an earlier build if nothing that it depends on has changed.
+
+        Without figures of this machine, a model that does not fit needs no way to draft.
+        """
+        target, notes, placed = self._asked(machine.computer)
         own, computer = machine.with_rates_for(target.facts)
         if own not in self.known:
-            pairs = self.pairs
-            question = question_about(self.ref, target, computer, pairs=pairs, notes=notes)
-            placed = self._placements(target, computer)
-            found = answer(with_ways(question), placed=placed)
+            question = question_about(self.ref, target, computer, pairs=self.pairs, notes=notes)
+            if placed.alone.fits or question.figures_here:
+                question = with_ways(question)
+            found = answer(question, placed=placed)
             self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))]
         self.used[own] = self.known[own]
         return self.known[own]
 
-    def fits(self, machine: PlannedMachine) -> bool:
-        """Whether the machine holds the model without a draft."""
-        target, _ = as_asked(self.ref, self.target, machine.computer)
-        return self._placements(target, machine.computer).alone.fits
-
-    def _placements(self, target: PlannedModel, computer: Computer) -> Placements:
-        """The placements on machines with this memory; all machines of equal memory share them."""
-        free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
-        key = (target.server_name, free, computer.unified)
-        return self.placed.setdefault(key, Placements(computer.load(target.facts, Setting())))
+    def _asked(self, computer: Computer) -> tuple[PlannedModel, tuple[str, ...], Placements]:
+        """The model as asked and its placements, which all machines of equal memory share."""
+        memories = (computer.host, *computer.devices)
+        key = (computer.unified, *[memory.free_mib for memory in memories])
+        if key not in self.asked:
+            target, notes = as_asked(self.ref, self.target, computer)
+            self.asked[key] = target, notes, Placements(computer.load(target.facts, Setting()))
+        return self.asked[key]
 
 
 def _figures(found: Answer) -> Iterator[Json]:
@@ -149,10 +156,10 @@ def _figures(found: Answer) -> Iterator[Json]:
     for figure in ("estimate", "low", "high"):
         yield _short(getattr(gain, figure)) if gain else None
     yield gain.basis if gain else None
-    speculation = judged.speculation if judged else None
-    yield speculation.method if speculation else None
-    yield speculation.depth if speculation else None
-    yield (judged.draft_name or None) if judged else None
+    way = judged.way if judged else None
+    yield way.method if way else None
+    yield judged.depth if judged and way else None
+    yield (way.name or None) if way else None
     yield judged.figures.people if judged and judged.figures else None
     yield found.question.quantisation
     yield found.asked.found.extent

@@ -1,7 +1,7 @@
 """Show what moves the estimate of an answer, and how far off it was on later figures."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,12 +22,9 @@ class RunningError:
     """The errors of later figures by month: the lines as SVG paths, with their last values."""
 
     months: Sequence[Mapping[str, float | str]]
+    last: Mapping[str, float | str]
     lines: Sequence[tuple[str, str, str, float, float]]
     grid: Sequence[tuple[float, float]]
-
-    @property
-    def last(self) -> Mapping[str, float | str]:
-        return self.months[-1]
 
 
 def running_error(benches: Path) -> RunningError | None:
@@ -36,33 +33,24 @@ def running_error(benches: Path) -> RunningError | None:
     months = json.loads(file.read_bytes())["months"] if file.exists() else []
     if not months:
         return None
-    step = WIDTH / max(1, len(months) - 1)
-    lines = []
+    step, lines = WIDTH / max(1, len(months) - 1), []
     for column, style, name in LINES:
         values = [float(month[column]) for month in months]
-        points = (f"{at * step:g},{_y(value):g}" for at, value in enumerate(values))
-        lines.append((f"M{'L'.join(points)}", style, name, values[-1], _y(values[-1])))
+        path = "L".join(f"{at * step:g},{_y(value):g}" for at, value in enumerate(values))
+        lines.append((f"M{path}", style, name, values[-1], _y(values[-1])))
     grid = tuple((_y(value), value) for value in (1.0, 1.1, 1.2, 1.3, 1.4))
-    return RunningError(months=months, lines=lines, grid=grid)
+    return RunningError(months=months, last=months[-1], lines=lines, grid=grid)
 
 
-def medians() -> Sequence[tuple[str, Sequence[tuple[str, float, float]]]]:
+def medians() -> Iterator[tuple[str, Sequence[tuple[str, float, float]]]]:
     """The medians behind estimates: by kind of method, then by kind of card, with their people."""
-    known = typical()
-    return tuple(
-        (
-            kind,
-            (
-                ("every card", median.speedup, median.people),
-                *(
-                    (name.removeprefix(f"{kind}, "), each.speedup, each.people)
-                    for name, each in known.cards.items()
-                    if name.startswith(f"{kind}, ")
-                ),
-            ),
-        )
-        for kind, median in known.kinds.items()
-    )
+    for kind, median in typical().kinds.items():
+        cards = [
+            (name.removeprefix(f"{kind}, "), each.speedup, each.people)
+            for name, each in typical().cards.items()
+            if name.startswith(f"{kind}, ")
+        ]
+        yield kind, [("every card", median.speedup, median.people), *cards]
 
 
 def _y(value: float) -> float:

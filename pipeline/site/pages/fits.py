@@ -13,13 +13,12 @@ import duckdb
 import orjson
 
 from answers import catalog, placement, usual_weights
-from answers.choices import PlannedModel, Way
 from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
-from answers.model import LayerPlacement, Setting
+from answers.model import Setting
 from answers.rates import Rate
-from answers.rounds import DraftSource
 from answers.shapes import shapes
+from answers.ways import DraftSource, PlannedModel, Way
 from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
@@ -136,7 +135,7 @@ def _by_setting(name: str, draft: str) -> list[list[Mapping[str, int]]]:
 
 def _whole(case: placement.LoadPlan) -> Mapping[str, int]:
     """The memory for a whole model on a card, in whole MiB; `cache` includes recurrent states."""
-    found = placement.project(case, LayerPlacement(layers=case.target.placed_layers))
+    found = placement.placed_whole(case)
     (on_card,), total = found.devices, found.devices[0].total()
     draft = sum(mib for kind, mib in on_card.by_kind().items() if kind.startswith("draft_"))
     return {
@@ -196,13 +195,12 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
     layers whose experts are there.
     """
     found = []
-    for name in (shape.name for shape in shapes()):
+    for shape in shapes():
         row = []
         for gib in SHOWN_MEMORIES:
-            case = load(name, card_gib=gib)
+            case = load(shape.name, card_gib=gib)
             best = placement.fit(case)
-            experts = best.placement.cpu_experts
-            layers = best.placement.layers if not (case.target.mixture and experts) else -experts
+            layers = -best.placement.cpu_experts or best.placement.layers
             row.append((layers, case.target.placed_layers, best.extent))
-        found.append((name, model_label(name), tuple(row)))
+        found.append((shape.name, model_label(shape.name), tuple(row)))
     return tuple(found)

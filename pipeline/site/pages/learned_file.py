@@ -9,8 +9,6 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from answers import speed
-from answers.kin import efficiency_of
 from answers.learned import Errors, ResultsError, SpeedError, logged_memory_error
 from answers.machines import device_key
 from answers.memory import RUNTIME_MIB
@@ -19,6 +17,7 @@ from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
 from answers.shapes import facts_of, shape_of
+from answers.speed import NEAREST_ERROR, efficiency_of
 from estimates.roofline import devices
 from estimates.voices import Voice, counting
 from pipeline.site.rows import grouped, read
@@ -114,7 +113,7 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
     if not factors:
         return None
     sizes = [max(factor, 1 / factor) for factor in factors]
-    within = sum(size <= speed.NEAREST_ERROR for size in sizes) / len(sizes)
+    within = sum(size <= NEAREST_ERROR for size in sizes) / len(sizes)
     middle = statistics.median(sizes)
     return SpeedError(points=len(sizes), devices=devices, within=within, median=middle)
 
@@ -132,7 +131,7 @@ def own_errors(errors: Errors) -> Iterator[str]:
         if error is not None:
             yield (
                 f"plain speed of a device from {source}: within a factor of "
-                f"{speed.NEAREST_ERROR:g} for {say.percent(error.within)} of "
+                f"{NEAREST_ERROR:g} for {say.percent(error.within)} of "
                 f"{say.count(error.points, 'result')}"
             )
 

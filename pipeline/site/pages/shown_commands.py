@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from answers import engine_commands
-from answers.engine_commands import VLLM, ServeLine, default_method
+from answers.engine_commands import ServeLine, default_method, serve_nearest
+from answers.engine_table import ENGINES
 from pipeline.site.rows import Row
 from schemas.method import Method
 from schemas.rig import LLAMA_CPP
@@ -52,20 +52,21 @@ def measure(settings: Sequence[NamedSetting]) -> str:
 
     The line does not name methods that the harness cannot run.
     """
-    runner = _runner_options(settings)
-    runs = tuple(
-        engine_commands.RunSetting(
-            target=file_of(setting.target),
-            draft=file_of(setting.draft) if setting.draft else None,
-            method=_method(setting) if METHODS[setting.method].runners else None,
-            runner=runner,
-            concurrency=setting.concurrency,
-            options=tuple(setting.conditions),
-            tasks=setting.tasks,
-        )
-        for setting in settings
-    )
-    return line_of(engine_commands.measure(runs))
+    first, levels = settings[0], sorted({each.concurrency for each in settings})
+    words = ["run", "--target", file_of(first.target)]
+    words += _each("--draft", (each.draft and file_of(each.draft) for each in settings))
+    known = (each for each in settings if METHODS[each.method].runners)
+    words += _each("--method", map(_method, known))
+    words += _runner_options(settings)
+    words += [] if levels == [1] else ["--concurrency", ",".join(map(str, levels))]
+    for options in dict.fromkeys(tuple(each.conditions) for each in settings):
+        words += options
+    return line_of([*words, *_each("--tasks", (",".join(each.tasks) for each in settings))])
+
+
+def _each(flag: str, values: Iterable[str | None]) -> list[str]:
+    """A flag and a value for each distinct value, in order."""
+    return [word for value in dict.fromkeys(values) if value for word in (flag, value)]
 
 
 def line_of(words: Sequence[str]) -> str:
@@ -85,7 +86,7 @@ def use(setting: NamedSetting) -> ServeLine | None:
     defaults of these options.
     """
     # vLLM serves a model by its name, which has no word for unquantised weights.
-    in_vllm = setting.engine.startswith(VLLM)
+    in_vllm = setting.engine.startswith(ENGINES["vllm"].label)
 
     def name(model: str) -> str:
         return _word(UNQUANTISED.sub("", model)) if in_vllm else file_of(model)
@@ -94,7 +95,7 @@ def use(setting: NamedSetting) -> ServeLine | None:
     if setting.depth is None and method.n_max is not None:
         method = Method(type=setting.method)  # the depth varied or is unknown
     draft = name(setting.draft) if setting.draft else None
-    return engine_commands.serve_nearest(setting.engine, name(setting.target), draft, method)
+    return serve_nearest(setting.engine, name(setting.target), draft, method)
 
 
 def repeats(setting: NamedSetting) -> bool:

@@ -1,5 +1,6 @@
 -- One row is one line of the page Explore: a cell, ordered by its certain gain, or a published
--- figure, with its address as the evidence. A published figure has no interval.
+-- figure, with its address as the evidence. A published figure has no interval. Figures of several
+-- requests at once are left out if the device or the model has no figure of a single request.
 with printed as (
   select
     rate.source || '/' || rate.row_id as cell,
@@ -31,6 +32,9 @@ with printed as (
     '' as setup,
     [] as measured_with
   from published_rate as rate
+  -- Others have no page that the row could refer to.
+  where device in (select device from published_pair union select device from setup)
+    and target in (select target from published_pair union select target from setup)
 )
 select *
 from explore

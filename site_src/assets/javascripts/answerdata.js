@@ -9,17 +9,12 @@ export const once = (url) => {
 };
 export const load = async ({ answers, names, root }) => {
   const [index, table] = await Promise.all([once(`${answers}index.json`), names && once(names)]);
-  const machines = index.machines.map(([label, memory, kind, bandwidth, shared, free], number) => ({
-    ...{ label, memory, kind, bandwidth, shared, free, number, address: null },
-  }));
-  return {
-    ...index,
-    named: index.words,
-    machines,
-    names: table,
-    folder: answers,
-    root,
-  };
+  const machines = index.machines.map(
+    ([label, memory, kind, bandwidth, shared, cards, free], number) => ({
+      ...{ label, memory, kind, bandwidth, shared, cards, free, number },
+    }),
+  );
+  return { ...index, named: index.words, machines, names: table, folder: answers, root };
 };
 
 export const machineName = ({ label, memory }) =>

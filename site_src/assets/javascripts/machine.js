@@ -32,11 +32,10 @@ const understood = (form, parts) => {
     chip.type = "button";
     chip.addEventListener("click", () => {
       const field = kind === "Model" && model.value ? model : card;
-      const words = field === model ? [text] : parts.map(([each]) => each);
-      field.value = words.join(" ");
-      const at = field === model ? 0 : words.slice(0, words.indexOf(text)).join(" ").length;
+      field.value = field === model ? text : parts.map(([each]) => each).join(" ");
+      const at = field.value.indexOf(text);
       field.focus();
-      field.setSelectionRange(at && at + 1, (at && at + 1) + text.length);
+      field.setSelectionRange(at, at + text.length);
     });
     return chip;
   });

@@ -1,128 +1,79 @@
-// Read the names of models and quantisations as people write them. The same algorithm as
-// `answers/model_names.py` and `answers/model_search.py`, over the same table.
-const tables = new WeakMap();
-export const rulesOf = (table) => {
-  const each = ([name, text]) => [name, new RegExp(text, "g")];
-  const steps = ([name, pairs]) => [name, pairs.map(([text, to]) => each([to, text]))];
-  const made = () => ({
-    ...Object.fromEntries(Object.entries(table.patterns).map(each)),
-    ...Object.fromEntries(Object.entries(table.steps).map(steps)),
-    quantisations: table.quantisations.map(([name, text]) => [name, new RegExp(text)]),
-  });
-  return tables.get(table) ?? tables.set(table, made()).get(table);
-};
+// Find the parts of a text: sizes and counts, the longest known spellings, the model's name. The
+// same steps as in `answers/name_scan.py`, over the same table, which has all patterns.
 export const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
-export const whole = (pattern, text) => new RegExp(`^(?:${pattern.source})$`).test(text);
-export const replaced = (rules, step, text) =>
-  rules[step].reduce((now, [to, pattern]) => now.replace(pattern, to), text);
+const replaced = (steps, text) =>
+  steps.reduce((now, [from, to]) => now.replace(new RegExp(from, "g"), to), text);
 
-const joinedOf = (text) => text.toUpperCase().replace(/[-\s/:]/g, "_");
-// The text with blanks for the quantisation of the cache: `q8_0 KV cache`.
-const withoutCache = ({ cache }, text) =>
-  [...joinedOf(text).matchAll(cache)].reduce(
-    (now, { 0: { length }, index }) =>
-      now.slice(0, index) + " ".repeat(length) + now.slice(index + length),
-    text,
+// A quantisation as files spell it, and the part of the text that names it.
+export const quantisationIn = ({ patterns, quantisations }, stated) => {
+  const text = stated.replace(new RegExp(patterns.cache, "gi"), (found) =>
+    " ".repeat(found.length),
   );
-export const quantisationIn = (rules, stated) => {
-  const text = withoutCache(rules, stated);
-  const plain = joinedOf(text);
-  const bits = new RegExp(rules.bits.source).exec(plain);
-  if (plain.includes("NOT_STATED")) return null;
-  const row = rules.quantisations.find(
-    ([name, pattern]) => (bits && /^B?F(?:16|32)$/.test(name)) || pattern.test(plain),
-  );
-  const found = bits && (!row || /^B?F(?:16|32)$/.test(row[0])) ? bits : row?.[1].exec(plain);
-  if (!found) return null;
-  const written = text.slice(found.index, found.index + found[0].length);
-  return { name: found === bits ? `${bits[1]}-bit` : row[0], written };
+  const [label, row] = quantisations.find(([, name]) => new RegExp(name, "i").test(text)) ?? [];
+  const [written, bits = ""] = label ? text.match(new RegExp(row, "i")) : [];
+  return label ? { label: bits + label, written } : null;
 };
-const labelOf = (found) => {
-  const bits = found?.name.replace(/^UD_/, "") ?? null;
-  const dynamic = found?.written.toUpperCase().replace(/[\s_-]+/g, "_") === `UD_${bits}`;
-  return dynamic ? `UD-${bits}` : bits;
+const plainOf = (table, text) => {
+  const found = quantisationIn(table, text);
+  if (found) return plainOf(table, text.replaceAll(found.written, " "));
+  const short = [...text].slice(0, 200).join("");
+  const bare = short.replace(/[®™]|\((?:R|TM|C)\)/gi, " ").normalize("NFKD");
+  return replaced(table.steps.plain, bare.toLowerCase()).trim();
 };
-const slugOf = (table, rules, label) => {
-  const bare = label.replace(/\([^)]*\)/g, " ");
-  let text = (bare.trim() ? bare : label).toLowerCase().trim();
-  for (let found; (found = quantisationIn(rules, text)); )
-    text = text.replaceAll(found.written, " ");
-  const joined = (part, pattern) => (part.match(pattern) ?? []).join("-");
-  const aliased = (slug) => lookup(table.slugs, slug) ?? slug;
-  const version = (_, family, ...numbers) =>
-    table.generations[family] + numbers.slice(0, 3).filter(Boolean).join(".");
-  const slug = aliased(joined(text.replace(/\.(?=gguf\b|i1\b|\s|$)/g, " "), /[a-z0-9./]+/g))
-    .replace(/^(?:(?:hf|huggingface)\.co\/)?[\w.-]+\/(?=[^/]+$)/, "")
-    .replace(rules.generation, version);
-  const words = joined(lookup(table.names, slug) ?? slug, /[a-z0-9.]+/g).split("-");
-  const telling = words.filter((word) => !whole(rules.tag, word)).join("-");
-  return aliased(telling.replace(rules.generation, version));
+
+// The groups of the pattern name the kinds of tokens; a size is followed by its unit.
+const tokensIn = ({ patterns, units }, plain) =>
+  [...plain.matchAll(new RegExp(patterns.token, "g"))].flatMap(({ 0: part, groups }) => {
+    const [[name, stated] = [], [, unit] = []] = Object.entries(groups).filter(([, text]) => text);
+    const value = Math.round(stated * (units[unit?.[0]] ?? 1) * 10) / 10;
+    const text = part.replace(/^[ .]+|[ .]+$/g, "");
+    const kind = name === "sign" ? text : name?.replace(/\d/, "");
+    return kind && text ? { kind, text, value } : [];
+  });
+// The longest known spelling at each word.
+const namedIn = ({ keys }, tokens) => {
+  const found = [];
+  for (let at = 0, end; at < tokens.length; at = end) {
+    const words = tokens.slice(at, at + 8).map(({ kind, text }) => /word|times/.test(kind) && text);
+    while (words.length && (words.includes(false) || !lookup(keys, words.join("")))) words.pop();
+    const [kind, ...meant] = lookup(keys, words.join(""))?.split(" ") ?? [];
+    const name = { kind, text: words.join(" "), value: Number(meant[0]), meant };
+    found.push(kind ? name : tokens[at]);
+    end = at + Math.max(words.length, 1);
+  }
+  return found;
 };
-const REPOSITORY =
-  /(?:^|\s)(?:(?:hf|huggingface)\.co\/)?(?!models\/)(\w[\w.-]*\/[\w.-]+)(?=[\s:,]|$)(?<!\.gguf)/;
-const partsIn = (slug) =>
-  slug
-    .replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-")
-    .split("-")
-    .sort()
-    .join(" ");
-// The indices of the words that belong to the first name; a name has a family or a size.
-const nameIn = (table, rules, words) => {
-  const family = (word) => whole(rules.family, word);
-  const main = (at) => family(words[at]) || whole(rules.parameters, words[at]);
-  const belongs = (word, at, own) => {
-    const before = own.length && own.at(-1) === at - 1 ? words[at - 1] : "";
-    const letters = /^[a-z]+$/.test(before);
-    if (main(at)) return true;
-    if (table.name_words.includes(word)) return before || word.length > 1;
-    if (whole(rules.number, word)) return letters || (before && word[0] === "v") || /\./.test(word);
-    return letters && family(before) && whole(rules.line, word);
+
+const partsOf = (slug) => {
+  const parts = slug.replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-").split("-");
+  return parts.sort().join(" ");
+};
+const slugOf = ({ models, steps }, words) => {
+  const slug = replaced(steps.slug, words.join("-"));
+  const known = (each) => lookup(models, partsOf(each));
+  return known(slug) ?? known(replaced(steps.version, slug)) ?? slug;
+};
+// The tokens of a text, with one for the model's whole name; its slug, and the words after it.
+export const scan = (table, text) => {
+  const tokens = namedIn(table, tokensIn(table, plainOf(table, text)));
+  for (const [at, token] of tokens.entries()) {
+    const known = `${token.kind} ${token.text}`;
+    const joined = text.toLowerCase().includes(`${tokens[at - 1]?.text ?? ""}-${token.text}`);
+    token.name = table.classes.find(([, row]) => new RegExp(row).test(known))[0];
+    token.joint = (joined ? "-" : " ") + token.name;
+  }
+  const joints = tokens.map(({ joint }) => joint).join("");
+  const found = joints.match(new RegExp(table.patterns.model));
+  const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
+  const own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
+  const words = (from, to) => {
+    const some = tokens.slice(from, to).filter(({ name }) => !/[xnp]/.test(name));
+    return some.map(({ text: word }) => word).filter((word) => /^[a-z0-9]/.test(word));
   };
-  let own = [];
-  for (const [at, word] of words.entries())
-    if (!whole(rules.stop, word)) own = belongs(word, at, own) ? [...own, at] : own;
-    else if (own.some(main)) break;
-    else own = [];
-  if (!own.some(main)) return [];
-  const first = own.find((at) => family(words[at])) ?? own[0];
-  // A word such as "small" counts before the family only directly before it.
-  const joined = (at) => own.filter((each) => at <= each && each < first).length >= first - at;
-  return own.filter((at) => main(at) || joined(at));
-};
-const foundIn = (table, rules, plain) => {
-  const words = slugOf(table, rules, plain).split("-");
-  let own = nameIn(table, rules, words);
-  if (!own.length) return null;
-  const explained = (word) => ["n", "e"].some((kind) => Object.hasOwn(table.keys[kind], word));
-  const left = [...words.keys()].filter((at) => !own.includes(at) && !explained(words[at]));
-  // An unknown word begins the name: `darkidol-llama-3.1-8b`, `cedar-12b`.
-  const [first, last] = [own.find((at) => whole(rules.family, words[at])), own.at(-1)];
-  const joined = `${words[first - 1]}-${words[first]?.replace(/[^a-z].*/, "")}`;
-  const another = first === undefined || (left.includes(first - 1) && plain.includes(joined));
-  const begin = another ? 0 : own[0];
-  own = [...own, ...left.filter((at) => begin <= at && at < last)].sort((a, b) => a - b);
-  const name = own.map((at) => words[at]).join("-");
-  const slug = slugOf(table, rules, name.replace(/\b([a-z]{2}[a-z0-9.-]+)-(?=\1)/g, ""));
-  const known = (each) => lookup(table.models, partsIn(each));
-  const unknown = left.filter((at) => !own.includes(at)).map((at) => words[at]);
-  return { slug: known(slug) ?? known(slug.replace(/-v[01](?:[.-]?\d)?$/, "")) ?? slug, unknown };
-};
-// The slug of the model in a text, and the words that do not belong to its name.
-const modelIn = (table, rules, text) => {
-  const plain = replaced(rules, "model", withoutCache(rules, text).toLowerCase());
-  const found = foundIn(table, rules, plain) ?? foundIn(table, rules, plain.replace(/[()]/g, " "));
-  return found ?? { slug: slugOf(table, rules, plain), unknown: [] };
-};
-export const readModel = (table, text) => {
-  const rules = rulesOf(table);
-  const { slug, unknown } = modelIn(table, rules, text);
-  const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
   return {
-    slug,
-    quantisation: labelOf(quantisationIn(rules, text)),
-    repository: text.match(REPOSITORY)?.[1] ?? null,
-    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
-    written: text,
-    unknown,
+    tokens: found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens,
+    named: found !== null,
+    slug: slugOf(table, words(start, start + own)),
+    spare: words(start + own, start + length),
   };
 };

@@ -72,12 +72,8 @@ export const classOf = (sizes, size) => {
   return sizes.findIndex((each) => each.unknown || each.below === null || parameters < each.below);
 };
 
-// The line that `run --month` prints at the end (machine, model, method, speedups, version) is
-// searched for its machine and its model.
-const PASTED = /^\s*(.+?) · (.+?) · .* · draftmap \S+\s*$/;
 export const terms = (text) => {
-  const pasted = text.match(PASTED);
-  const { memory, size, words } = parse(pasted ? `${pasted[1]} ${pasted[2]}` : text);
+  const { memory, size, words } = parse(text);
   const telling = words.filter((word) => !UNTELLING.has(word));
   const left = telling.length ? telling : words; // for a maker alone, search for its name
   return [

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.curves import Curve, Ranged
-from harness.acceptance.rounds import AtDepth, ReadAnswer, Rounds, at_depth, rounds_of
+from answers.rounds import Curve
+from harness.acceptance.rounds import AtDepth, ReadAnswer, Rounds, at_depth, rounds_of, tokens_of
 from harness.runners.inprocess.loop import decode
 from schemas.submission import VerificationProbe
 from tests.harness.runners.test_loop import END, PROMPT, ScriptedDrafter, ScriptedTarget
@@ -108,7 +108,7 @@ def test_a_speedup_is_tokens_over_the_wider_step_and_the_drafting() -> None:
         context_tokens=9, repeats=1, widths=(1, 2, 3), step_ms_median=(10.0, 12.0, 15.0)
     )
     curve = Curve(probe=steps, source="a test")
-    drafting = Ranged(estimate=0.2, low=0.2, high=0.2)
+    drafting = 0.2
 
     def depth(tokens: int) -> AtDepth:
         return at_depth([CUT], tokens, curve=curve, drafting=drafting)
@@ -119,3 +119,26 @@ def test_a_speedup_is_tokens_over_the_wider_step_and_the_drafting() -> None:
     assert two.estimate == pytest.approx(7 / 3 / 1.9)
     assert two.low < two.estimate < two.high
     assert depth(3).speedup is None  # the curve ends at three tokens
+
+
+def test_tokens_of_a_round_are_one_and_the_accepted_ones_up_to_the_depth() -> None:
+    prompts = [Rounds(rounds=100, reached=each) for each in ((60, 30), (80, 50))]
+
+    assert tokens_of(prompts).estimate == pytest.approx(1 + 140 / 200 + 80 / 200)
+
+
+def test_prompts_that_differ_make_the_interval_of_a_yield_wider_than_their_rounds_do() -> None:
+    alike = [Rounds(rounds=100, reached=(70,))] * 2
+    apart = [Rounds(rounds=100, reached=(count,)) for count in (60, 80)]
+
+    steady, moving = tokens_of(alike), tokens_of(apart)
+
+    # By rounds sqrt(0.7 * 0.3 / 200), by prompts a standard error of 0.1; times Student's t.
+    assert steady.high - steady.estimate == pytest.approx(0.0324 * 1.6525, rel=0.001)
+    assert moving.high - moving.estimate == pytest.approx(min(0.3, 0.1 * 6.3138), rel=0.001)
+    assert moving.low == pytest.approx(1.7 - 0.1 * 6.3138, rel=0.001)
+
+
+def test_without_a_round_there_is_no_yield() -> None:
+    with pytest.raises(ValueError, match="no round"):
+        tokens_of([Rounds(rounds=0, reached=(0, 0))])

@@ -2,14 +2,13 @@
 
 import pytest
 
-from answers.answer import Answer
+from answers.answer import Answer, answer
 from answers.machines import MachineWords, reported_card
 from answers.speed import device_rate
 from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.server_fit import plan
 from schemas.submission import Cpu, Gpu, Machine
 
 
@@ -26,7 +25,7 @@ def planned(target: str, gpu: str, **others: float) -> Answer:
         speed=SpeedOptions(),
         say=lambda _: None,
     )
-    return plan(question)
+    return answer(question)
 
 
 def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:
@@ -190,7 +189,7 @@ def test_a_processor_is_a_machine_without_a_card() -> None:
     found = computer_of(MachineWords(gpus=("EPYC 9654",), ram=256.0))
 
     assert found.devices == ()
-    assert found.processor == "epyc 9654"
+    assert found.host.card == "epyc 9654"
 
 
 def test_cards_of_two_kinds_are_two_memories() -> None:

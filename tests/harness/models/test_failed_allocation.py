@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from answers.failed_allocation import after_failure
 from answers.machines import MachineWords
 from answers.model import LayerPlacement, Memory, Setting
 from answers.placement import Draft, LoadPlan
-from answers.warnings import after_failure
 from harness.machine.computer import computer_of
 from harness.models import room
 from harness.run import run_reports

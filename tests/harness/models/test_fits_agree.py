@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from answers.answer import answer
 from answers.answer_json import as_json
 from answers.machines import MachineWords
 from answers.placement import Extent
@@ -14,7 +15,6 @@ from harness.models import room
 from harness.models.overview import assess, facts_about, need_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.server_fit import plan
 from pipeline.site.pages import fits
 from tests.nightly import few
 
@@ -60,7 +60,7 @@ def with_quantisation(name: str) -> str:
 
 def planned_extent(name: str, machine: ComputerOptions) -> Extent:
     """The extent that fits, from the layers in `plan --json` and the experts in its command."""
-    found = plan(
+    found = answer(
         question_of(
             ModelOptions(target=name, draft="none"),
             load=LoadOptions(context=CONTEXT),

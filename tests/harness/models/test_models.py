@@ -10,7 +10,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from answers.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_named, presets
+from answers.presets import (
+    DEFAULT_DRAFT,
+    DEFAULT_TARGET,
+    default_draft,
+    pairs,
+    preset_named,
+    presets,
+)
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
 from harness.models import embedded, hub
@@ -67,10 +74,10 @@ def test_an_unknown_name_is_refused_with_a_hint(value: str, said: str) -> None:
 def test_every_preset_draft_is_a_preset_of_the_same_vocabulary() -> None:
     table = presets()
 
-    drafts = [(preset, table[preset.draft]) for preset in table.values() if preset.draft]
+    drafts = [(preset, draft) for preset in table.values() if (draft := default_draft(preset.name))]
     assert len(drafts) >= 10
     assert all(target.vocabulary == draft.vocabulary for target, draft in drafts)
-    assert table[DEFAULT_TARGET].draft == DEFAULT_DRAFT
+    assert default_draft(DEFAULT_TARGET) == table[DEFAULT_DRAFT]
 
 
 def test_pairs_and_presets_agree_on_compatible_drafts() -> None:
@@ -222,7 +229,7 @@ def test_a_head_is_a_way_of_drafting_and_the_draft_of_a_pair() -> None:
 
     assert set(heads) <= {pair.draft for pair in pairs()}
     assert all("llama-server" in METHODS[head].runners for head in heads.values())
-    assert not any(preset.draft in heads for preset in presets().values())
+    assert not any(draft.head for name in presets() if (draft := default_draft(name)))
 
 
 @pytest.mark.parametrize(

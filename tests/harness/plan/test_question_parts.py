@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from answers.answer import Question
+from answers.answer import answer, notes_of
+from answers.question import Question
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.server_fit import plan
 from tests.harness.plan.test_plan_command import call
 
 
@@ -62,7 +62,7 @@ def test_the_quantisation_is_the_typed_one_else_the_largest_that_fits_whole(
     target: str, card: str, quantisation: str
 ) -> None:
     question = asked(target, gpus=(card,), ram=64.0)
-    found = plan(question)
+    found = answer(question)
 
     assert question.quantisation == quantisation
     assert found.asked.target.preset is not None
@@ -81,7 +81,7 @@ def test_a_sentence_names_every_part() -> None:
 
 def test_128_gb_of_main_memory_hold_the_experts_of_a_large_mixture() -> None:
     small, large = (
-        plan(asked("gpt-oss-120b", gpus=("RTX 5090",), ram=ram)) for ram in (16.0, 128.0)
+        answer(asked("gpt-oss-120b", gpus=("RTX 5090",), ram=ram)) for ram in (16.0, 128.0)
     )
 
     assert (small.verdict, small.asked.fits) == ("No", False)
@@ -91,7 +91,7 @@ def test_128_gb_of_main_memory_hold_the_experts_of_a_large_mixture() -> None:
 
 def test_a_longer_context_is_slower_by_the_cache_that_is_read() -> None:
     plain = [
-        plan(
+        answer(
             question_of(
                 ModelOptions(target="qwen3-8b:Q4_K_M", draft="none"),
                 load=LoadOptions(context=context),
@@ -112,3 +112,16 @@ def test_another_engine_gets_its_own_command() -> None:
 
     assert "vllm serve Qwen/Qwen3-8B-AWQ --max-model-len 4096" in text
     assert "llama-server" not in text
+
+
+@pytest.mark.parametrize(
+    ("target", "split"),
+    [
+        ("qwen3-8b", "the layers are divided among the 2 cards, without a tensor split"),
+        ("Qwen/Qwen3-8B-AWQ", "each layer is divided among the 2 cards (tensor split)"),
+    ],
+)
+def test_several_cards_are_split_as_the_engine_does_it(target: str, split: str) -> None:
+    found = answer(asked(target, gpus=("RTX 3090", "RTX 3090"), ram=64.0))
+
+    assert any(note.startswith(split) for note in notes_of(found))

@@ -44,7 +44,6 @@ RECOMMENDED = {
     "n-gram drafts as asked": (*SMALL, "--draft", "ngram", *CARD),
     "another n-gram method": (*SMALL, "--draft", "ngram-mod", *ALL, *CARD),
     "a draft model": (*SMALL, *DRAFT, *ALL, *CARD),
-    "a draft in main memory": (*SMALL, *DRAFT, *ALL, "--draft-gpu-layers", "0", *CARD),
     "its own head": (*HEADED, "--draft", "mtp", *ALL, *CARD),
     "a smaller cache": (*SMALL, "--kv-type", "q8_0", *CARD),
     "no flash attention": (*SMALL, *DRAFT, *ALL, "--flash-attention", "off", *CARD),

@@ -1,0 +1,74 @@
+"""A question: a model on a machine, with the figures of the map that it is about."""
+
+from functools import cached_property
+
+import msgspec
+
+from answers.evidence import PairFigure, Rig, of_task, rig_of
+from answers.machines import Computer
+from answers.model import LayerPlacement, Setting
+from answers.placement import LoadPlan, fit
+from answers.rounds import Curve
+from answers.ways import PlannedModel, Way
+from schemas.rig import LLAMA_CPP
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A question: a model on a machine, and the task if one was named.
+
+    `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
+    are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
+    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
+    model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
+    of `answers.engine_table.ENGINES`.
+    """
+
+    name: str
+    model: str
+    target: PlannedModel
+    computer: Computer
+    setting: Setting
+    pairs: tuple[PairFigure, ...]
+    ways: tuple[Way, ...] = ()
+    named: Way | None = None
+    alone: bool = False
+    task: str | None = None
+    engine: str = LLAMA_CPP
+    quantisation: str | None = None
+    layers: int | None = None
+    cpu_experts: int | None = None
+    notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
+    curve: Curve | None = None
+
+    @property
+    def load(self) -> LoadPlan:
+        """The plan to load the target on the machine without a draft."""
+        return self.computer.load(self.target.facts, self.setting)
+
+    @cached_property
+    def rig(self) -> Rig:
+        """The machine's entry in the evidence."""
+        return rig_of(self.computer)
+
+    @cached_property
+    def figures(self) -> tuple[PairFigure, ...]:
+        """The map's figures of the model on all machines, for the task if it has them."""
+        return of_task(self.pairs, self.task, self.name)
+
+    @cached_property
+    def figures_here(self) -> tuple[PairFigure, ...]:
+        """The map's figures for this model and its variants on this machine, for each method."""
+        return tuple(filter(self.rig.has, self.figures))
+
+    @cached_property
+    def fixed(self) -> LayerPlacement | None:
+        """The requested placement; `None` if the question names none."""
+        if self.layers is None and self.cpu_experts is None:
+            return None
+        load = self.load
+        best, whole = fit(load).placement, load.target.placed_layers
+        layers = best.layers if self.layers is None else self.layers
+        layers = whole if layers < 0 else min(layers, whole)
+        experts = best.cpu_experts if self.cpu_experts is None else self.cpu_experts
+        layers = layers if load.devices else 0
+        return LayerPlacement(layers=layers, cpu_experts=experts, share=best.share)

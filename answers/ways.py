@@ -1,0 +1,82 @@
+"""The models that a plan loads, and the ways to draft with them."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from answers.model import ModelFacts
+from answers.placement import Draft, LoadPlan
+from answers.presets import Preset
+from answers.shapes import ShapeRow
+from schemas.rig import LLAMA_CPP
+
+DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
+# The source of proposed tokens: a second model, the target's own layers, a file of such layers, the
+# text.
+DraftSource = Literal["model", "own-head", "other-head", "text"]
+
+
+class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
+
+    The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
+    downloads. `preset` and `shape` are the model's rows in the tables, if they have the model.
+    `engine` is the id of the engine that loads it.
+    """
+
+    facts: ModelFacts
+    path: Path | None
+    server_name: str
+    notes: tuple[str, ...] = ()
+    preset: Preset | None = None
+    shape: ShapeRow | None = None
+    engine: str = LLAMA_CPP
+
+    @property
+    def is_here(self) -> bool:
+        """Whether a server can load the model by its name, from this disk or from the hub."""
+        of_other = self.engine != LLAMA_CPP and "/" in self.server_name
+        return self.path is not None or of_other or self.server_name.startswith("-hf ")
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """A way to draft: its source, its method, its draft model if it has one, and its depths.
+
+    `name` is the name of the draft model in a command. `acceptance` is the measured chance that a
+    drafted token is accepted, if it is known.
+    """
+
+    source: DraftSource
+    method: str
+    draft: PlannedModel | None = None
+    name: str = ""
+    depths: tuple[int, ...] = tuple(DEPTHS)
+    acceptance: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """A key for a way to draft: its method and the name of its draft model."""
+        return self.method, self.name
+
+    @property
+    def label(self) -> str:
+        """The draft source, in a few words."""
+        if self.source == "text":
+            return f"n-gram drafts ({self.method})"
+        if self.source == "own-head":
+            return "its own prediction head (MTP)"
+        return f"the draft {self.name}" if self.name else self.method
+
+    def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
+        """The models to load for this way of drafting at a depth."""
+        load = alone.without_speculation()
+        if self.draft is not None:
+            load = replace(load, draft=Draft(facts=self.draft.facts))
+        if self.source == "own-head":
+            load = replace(load, uses_head=True)
+        # llama.cpp keeps copies of the recurrent state, to undo rejected tokens of heads.
+        if alone.target.recurrent and self.source in ("own-head", "other-head"):
+            load = replace(load, setting=replace(load.setting, rollback_states=depth))
+        return load
