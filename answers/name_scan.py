@@ -75,7 +75,7 @@ def scan(text: str) -> Scan:
 
 def _slug(words: str) -> str:
     """The slug of a known model, also without its version; else the one of these words."""
-    slug = replaced(_STEPS["slug"], words)
+    slug = replaced(_STEPS["slug"], words.replace(" ", "-"))
     shorter = TABLE.models.get(name_parts(replaced(_STEPS["version"], slug)), slug)
     return TABLE.models.get(name_parts(slug), shorter)
 

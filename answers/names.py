@@ -7,7 +7,7 @@ A card is refused if a word beside its name makes it another card (`4090 ti`).
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import msgspec
@@ -212,20 +212,14 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
         cards = [NamedCard(key=None, count=count, gib=alone)]
     if not cards and not unknown:
         ram = ram or alone
-        cards = [NamedCard(key=key, gib=ram) for key in _built_in((processor or "").split())]
+        words = (processor or "").split()  # the longest end that names a graphics unit
+        ends = (TABLE.keys.get("".join(words[at:]), "") for at in range(len(words)))
+        rows = (TABLE.cards[int(each.split()[1])] for each in ends if each.startswith("card"))
+        cards = [NamedCard(key=row.key, gib=ram) for row in rows if row.shares][:1]
     if processor is None and FOUND["processor_word"].search(plain):
         processor = "cpu"
     shared = cards and all(card.key in devices().sharing for card in cards)
     return NamedMachine(tuple(cards), None if shared else ram, processor, tuple(unknown))
-
-
-def _built_in(processor: list[str]) -> Iterator[str]:
-    """Yield the graphics unit of a processor: the longest end of its name that means one."""
-    for at in range(len(processor)):
-        kind, *meant = TABLE.keys.get("".join(processor[at:]), "").split(" ")
-        if kind == "card" and TABLE.cards[int(meant[0])].shares:
-            yield TABLE.cards[int(meant[0])].key
-            return
 
 
 def _spots(tokens: Sequence[Token]) -> list[_Spot]:

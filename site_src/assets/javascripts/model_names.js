@@ -49,7 +49,7 @@ const partsOf = (slug) => {
   return parts.sort().join(" ");
 };
 const slugOf = ({ models, steps }, words) => {
-  const slug = replaced(steps.slug, words.join("-"));
+  const slug = replaced(steps.slug, words.join("-").replaceAll(" ", "-"));
   const known = (each) => lookup(models, partsOf(each));
   return known(slug) ?? known(replaced(steps.version, slug)) ?? slug;
 };
