@@ -16,6 +16,7 @@ RATES_TPS, RATIOS = (0.05, 5000.0), (0.05, 20.0)
 _BOUNDS = {"decode_tps": RATES_TPS, "speedup": RATIOS}
 _FIRST = "2022-11"  # the first paper on speculative decoding (arXiv 2211.17192)
 _NAMES = ("gpu", "cpu", "name", "quantisation")
+_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 _SIGNS = "\N{MULTIPLICATION SIGN}"  # signs of names that are not ASCII
 
 
@@ -128,15 +129,11 @@ def _of_names(found: list[tuple[str, str]]) -> Iterator[Finding]:
 
 def _private(found: list[tuple[str, str]]) -> Iterator[Finding]:
     """No text has a secret or personal data; a maintainer cannot unpublish it."""
-    named = ((path, _found(text, path.rpartition(".")[2])) for path, text in found)
-    wrong = {path: kind for path, kind in named if kind}
+    wrong = {path: kind for path, text in found if (kind := _found(text, path.rpartition(".")[2]))}
     if not wrong and (kind := private.secret("\n".join(text for _, text in found))):
         wrong = {"$": kind}
     for path, kind in wrong.items():
         yield Finding(path=path, message=f"contains {kind}; remove it", rule="published-private")
-
-
-_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 
 
 def _values(row: Row) -> dict[str, float]:

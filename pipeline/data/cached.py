@@ -37,7 +37,7 @@ def entries_of(
         if isinstance(result, Computed):
             known[source] = entry = _decoded(result.entry)
             cache.put(keys[source], result.entry)
-            cache.put(_summary_key(entry), result.summary)
+            cache.put(["summary", entry.digest], result.summary)
         else:
             known[source] = result
     return known
@@ -52,7 +52,7 @@ def summary_of(cache: Cache, source: Source, entry: CorpusEntry) -> bytes:
             raise FileNotFoundError(source.path)
         return computed.summary
 
-    return cache.get_or_make(_summary_key(entry), make)
+    return cache.get_or_make(["summary", entry.digest], make)
 
 
 def key_of(source: Source) -> str:
@@ -60,10 +60,6 @@ def key_of(source: Source) -> str:
     data = read_bytes(source)
     head = "/".join((source.place, *source.path.parts[-3:])).encode()
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()
-
-
-def _summary_key(entry: CorpusEntry) -> object:
-    return ["summary", entry.digest]
 
 
 class Computed(NamedTuple):

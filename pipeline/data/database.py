@@ -108,7 +108,7 @@ def _with_flags(
             file=source.path.name,
             preview=preview,
             document=text,
-            identity=named.identity,
+            identity=msgspec.json.encode(named.identity),
             summary=_flagged(summary, raised, accepted.submission.arms) if raised else summary,
         )
 
