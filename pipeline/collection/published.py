@@ -9,6 +9,7 @@ from schemas import private
 from schemas.finding import Finding, shown
 
 Row: TypeAlias = Mapping[str, Any]  # of a published document, as its schema defines it
+_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 
 ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the printed rates
 # No speed of one request and no speedup was ever credibly outside these; 0 is a run that crashed.
@@ -16,7 +17,6 @@ RATES_TPS, RATIOS = (0.05, 5000.0), (0.05, 20.0)
 _BOUNDS = {"decode_tps": RATES_TPS, "speedup": RATIOS}
 _FIRST = "2022-11"  # the first paper on speculative decoding (arXiv 2211.17192)
 _NAMES = ("gpu", "cpu", "name", "quantisation")
-_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 _SIGNS = "\N{MULTIPLICATION SIGN}"  # signs of names that are not ASCII
 
 

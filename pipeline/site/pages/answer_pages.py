@@ -192,8 +192,10 @@ def _listed(
     The last value is the id of a machine with figures in pages and data files.
     """
     one_of_each = {pair.device: pair for pair in pairs}.values()
-    rigs = ((each.number, rig_of(each.computer)) for each in computers)
-    devices = {number: pair.device for number, rig in rigs for pair in one_of_each if rig.has(pair)}
+    rigs = {each.number: rig_of(each.computer) for each in computers}
+    devices = {
+        number: pair.device for number, rig in rigs.items() for pair in one_of_each if rig.has(pair)
+    }
     free = {
         each.number: int(each.computer.devices[0].free_mib)
         for each in computers
