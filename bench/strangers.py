@@ -242,7 +242,7 @@ def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
                 file=name,
                 preview=False,
                 document=renamed_text(data.decode(), entry.submission),
-                identity=entry.identity,
+                identity=msgspec.json.encode(entry.identity),
                 summary=msgspec.json.encode(replace(summary, flags=flags, estimates=estimates)),
             )
         )

@@ -4,7 +4,7 @@ import hashlib
 import platform
 import shutil
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -86,18 +86,13 @@ def _sealed(path: Path, value: bytes) -> bytes:
 
 @cache
 def own_digest() -> str:
-    """A digest of the code, schemas and libraries that results and pictures depend on."""
-    roots = (Path(next(iter(each.__path__))) for each in (schemas, estimates, answers, pipeline))
-    return code_digest(roots)
-
-
-def code_digest(roots: Iterable[Path]) -> str:
-    """A digest of the versions of Python and `LIBRARIES`, the machine type and code in `roots`."""
+    """A digest of the code, schemas, libraries and machine that results and pictures depend on."""
     digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             digest.update(f"{name} {metadata.version(name)}\n".encode())
-    for root in roots:
+    for package in (schemas, estimates, answers, pipeline):
+        root = Path(next(iter(package.__path__)))
         for path in sorted(root.rglob("*")):
             if path.suffix in CODE:
                 digest.update(path.relative_to(root.parent).as_posix().encode() + b"\n")

@@ -9,6 +9,7 @@ from schemas import private
 from schemas.finding import Finding
 
 Row: TypeAlias = Mapping[str, Any]  # of a published document, as its schema defines it
+_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 
 ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the printed rates
 _RATIOS = (0.05, 20.0)  # as in the schema
@@ -98,15 +99,11 @@ def _of_days(found: list[tuple[str, str]], last: str) -> Iterator[Finding]:
 
 def _private(found: list[tuple[str, str]]) -> Iterator[Finding]:
     """No text has a secret or personal data; a maintainer cannot unpublish it."""
-    named = ((path, _found(text, path.rpartition(".")[2])) for path, text in found)
-    wrong = {path: kind for path, kind in named if kind}
+    wrong = {path: kind for path, text in found if (kind := _found(text, path.rpartition(".")[2]))}
     if not wrong and (kind := private.secret("\n".join(text for _, text in found))):
         wrong = {"$": kind}
     for path, kind in wrong.items():
         yield Finding(path=path, message=f"contains {kind}; remove it", rule="published-private")
-
-
-_found = lru_cache(maxsize=1 << 14)(private.found)  # a fifth of all texts differ
 
 
 def _values(row: Row) -> dict[str, float]:

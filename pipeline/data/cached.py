@@ -6,7 +6,6 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import get_context
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,7 +14,7 @@ from estimates.summary import summarize
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.plausibility.corpus import CorpusEntry
-from pipeline.collection.validation import Accepted, Found, checked, read_bytes
+from pipeline.collection.validation import Accepted, checked, read_bytes
 from schemas.codec import UNREADABLE
 from schemas.finding import Finding
 
@@ -24,22 +23,21 @@ FILES_AT_ONCE = 16  # files that a process computes together
 
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
-) -> dict[Source, CorpusEntry | Found]:
-    """The entries of accepted submissions, cached if possible, or the faults of refused files."""
+) -> dict[Source, CorpusEntry]:
+    """The entries of accepted submissions, cached if possible; refused files have none."""
     keys = {source: key_of(source) for source in sources}
-    known: dict[Source, CorpusEntry | Found] = {}
+    known: dict[Source, CorpusEntry] = {}
     for source, key in keys.items():
         with suppress(OverflowError, *UNREADABLE):  # a damaged entry is computed again
             if data := cache.get(key):
                 known[source] = _decoded(data)
     missing = [source for source in keys if source not in known]
-    for source, result in zip(missing, _computed(missing, jobs), strict=True):
-        if isinstance(result, Computed):
-            known[source] = entry = _decoded(result.entry)
-            cache.put(keys[source], result.entry)
-            cache.put(_summary_key(entry), result.summary)
-        else:
-            known[source] = result
+    for source, computed in zip(missing, _computed(missing, jobs), strict=True):
+        if computed is not None:
+            data, summary = computed
+            known[source] = entry = _decoded(data)
+            cache.put(keys[source], data)
+            cache.put(["summary", entry.digest], summary)
     return known
 
 
@@ -48,11 +46,11 @@ def summary_of(cache: Cache, source: Source, entry: CorpusEntry) -> bytes:
 
     def make() -> bytes:
         computed = _compute(source)
-        if not isinstance(computed, Computed):
+        if computed is None:
             raise FileNotFoundError(source.path)
-        return computed.summary
+        return computed[1]
 
-    return cache.get_or_make(_summary_key(entry), make)
+    return cache.get_or_make(["summary", entry.digest], make)
 
 
 def key_of(source: Source) -> str:
@@ -62,18 +60,7 @@ def key_of(source: Source) -> str:
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()
 
 
-def _summary_key(entry: CorpusEntry) -> object:
-    return ["summary", entry.digest]
-
-
-class Computed(NamedTuple):
-    """The values of an accepted file: its entry for comparisons as MessagePack, and its summary."""
-
-    entry: bytes
-    summary: bytes
-
-
-def _computed(sources: list[Source], jobs: int) -> Iterable[Computed | Found]:
+def _computed(sources: list[Source], jobs: int) -> Iterable[tuple[bytes, bytes] | None]:
     if jobs <= 1 or len(sources) <= FILES_AT_ONCE:
         return map(_compute, sources)
     # Processes are not forked, because an open database of this process may have threads.
@@ -81,10 +68,11 @@ def _computed(sources: list[Source], jobs: int) -> Iterable[Computed | Found]:
         return list(pool.map(_compute, sources, chunksize=FILES_AT_ONCE))
 
 
-def _compute(source: Source) -> Computed | Found:
+def _compute(source: Source) -> tuple[bytes, bytes] | None:
+    """An accepted file's entry as MessagePack and its summary as JSON; `None` for a refused one."""
     accepted = checked(source)
     if not isinstance(accepted, Accepted):
-        return accepted if isinstance(accepted, tuple) else ()
+        return None
     submission = accepted.submission
     outline = replace(
         submission,
@@ -95,10 +83,8 @@ def _compute(source: Source) -> Computed | Found:
         environment=None,
     )
     entry = replace(CorpusEntry.of(submission), submission=outline, digest=accepted.digest)
-    return Computed(
-        entry=msgspec.msgpack.encode(entry, enc_hook=np.ndarray.tolist),
-        summary=msgspec.json.encode(summarize(submission)),
-    )
+    data = msgspec.msgpack.encode(entry, enc_hook=np.ndarray.tolist)
+    return data, msgspec.json.encode(summarize(submission))
 
 
 def _decoded(data: bytes) -> CorpusEntry:

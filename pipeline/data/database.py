@@ -63,21 +63,19 @@ def _read(
 ) -> tuple[Mapping[Source, CorpusEntry], validation.Validated]:
     """Each submission's entry for comparisons, and all accepted files that contradict no other."""
     submissions = [source for source in sources if source.kind == "submission"]
-    known = entries_of(cache, submissions, jobs=jobs)
+    entries = entries_of(cache, submissions, jobs=jobs)
 
     def result(source: Source) -> validation.Checked:
-        each = known[source] if source in known else _checked_text(cache, source)
-        if isinstance(each, CorpusEntry):
-            digest = each.digest or ""
-            return validation.Accepted(source=source, submission=each.submission, digest=digest)
-        return each
+        if source not in entries:
+            return _checked(cache, source)
+        submission, digest = entries[source].submission, entries[source].digest or ""
+        return validation.Accepted(source=source, submission=submission, digest=digest)
 
-    entries = {source: each for source, each in known.items() if isinstance(each, CorpusEntry)}
     return entries, _compatible(validation.combined((each, result(each)) for each in sources))
 
 
-def _checked_text(cache: Cache, source: Source) -> validation.Checked:
-    """A file that is no submission, or all its faults; one accepted before is not checked again."""
+def _checked(cache: Cache, source: Source) -> validation.Checked:
+    """The text of an accepted file, or all faults; a text accepted before is not checked again."""
     key = ["accepted", key_of(source)]
     if cache.get(key) is not None:
         return validation.AcceptedText(source=source, text=source.path.read_text("utf-8"))
@@ -108,7 +106,7 @@ def _with_flags(
             file=source.path.name,
             preview=preview,
             document=text,
-            identity=named.identity,
+            identity=msgspec.json.encode(named.identity),
             summary=_flagged(summary, raised, accepted.submission.arms) if raised else summary,
         )
 

@@ -6,17 +6,15 @@ same tables. After loading, no query can read a file or the network.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from importlib import resources
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 import msgspec
-import orjson
 import pyarrow as pa
 
 from estimates.identity import Identity
@@ -69,24 +67,23 @@ TEXT_ROW = pa.schema({"file": TEXT, "document": TEXT})
 SOURCES_ROW = pa.schema({"document": TEXT})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedSubmission:
-    """An accepted file as it is loaded: its text, with the identity and summary computed from it.
+class AcceptedSubmission(NamedTuple):
+    """An accepted file as it is loaded: its text, with the JSON of its `Identity` and `Summary`.
 
     `submission` is a unique name that is safe in web addresses. `preview` marks a file outside the
-    corpus. `summary` is the JSON of a `Summary`.
+    corpus.
     """
 
     submission: str
     file: str
     preview: bool
     document: str
-    identity: Identity
+    identity: bytes
     summary: bytes
 
 
 SUBMISSION_ROW = pa.schema(
-    {each.name: YES_NO if each.name == "preview" else TEXT for each in fields(AcceptedSubmission)}
+    {name: YES_NO if name == "preview" else TEXT for name in AcceptedSubmission._fields}
 )
 
 
@@ -163,12 +160,7 @@ def _create(
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
     """Batches of submissions as rows of JSON text; all texts together may not fit into memory."""
-    names = SUBMISSION_ROW.names
-    rows = (
-        {name: getattr(each, name) for name in names}
-        | {"identity": orjson.dumps(each.identity).decode(), "summary": each.summary.decode()}
-        for each in submissions
-    )
+    rows = map(AcceptedSubmission._asdict, submissions)
     while some := list(islice(rows, FILES_AT_ONCE)):
         yield pa.RecordBatch.from_pylist(some, SUBMISSION_ROW)
 

@@ -115,7 +115,7 @@ def accepted(example: Example) -> AcceptedSubmission:
         file=name,
         preview=example.preview,
         document=sample_bytes(example.submission).decode(),
-        identity=identity.identify(example.submission),
+        identity=msgspec.json.encode(identity.identify(example.submission)),
         summary=msgspec.json.encode(example.summary),
     )
 

@@ -37,6 +37,8 @@ COLUMNS = (
     *WORDS,
 )
 _EXTENT = COLUMNS.index("fits") - COLUMNS.index("verdict")
+# A model in the quantisation for a memory, what had to be assumed for it, and its placements.
+Asked: TypeAlias = tuple[PlannedModel, tuple[str, ...], Placements]
 # The values of a row from "verdict" on, and those of `WORDS`.
 Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None]]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
@@ -95,9 +97,7 @@ class ModelRows:
     pairs: Mapping[str, Sequence[PairFigure]]
     known: dict[str, Row]
     used: dict[str, Row] = field(default_factory=dict)
-    asked: dict[object, tuple[PlannedModel, tuple[str, ...], Placements]] = field(
-        default_factory=dict
-    )
+    asked: dict[object, Asked] = field(default_factory=dict)
 
     def rows(self, machine: PlannedMachine) -> Iterator[tuple[PlannedMachine, Row]]:
         """The machine's row, and rows for other sizes of main memory that decide what fits.
@@ -135,7 +135,7 @@ class ModelRows:
         self.used[own] = self.known[own]
         return self.known[own]
 
-    def _asked(self, computer: Computer) -> tuple[PlannedModel, tuple[str, ...], Placements]:
+    def _asked(self, computer: Computer) -> Asked:
         """The model as asked and its placements, which all machines of equal memory share."""
         memories = (computer.host, *computer.devices)
         key = (computer.unified, *[memory.free_mib for memory in memories])
