@@ -175,7 +175,6 @@ def _run_command(
         "PATH": f"{host.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPYCACHEPREFIX": str(host.folder / "compiled"),
         "VENV": str(host.folder / "venv"),
-        "GITHUB_STEP_SUMMARY": str(host.folder / "step-summary.md"),
         **own,
     }
     command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]

@@ -32,7 +32,6 @@ def host(shared: Host) -> Host:
     git(shared.origin, "checkout", "--quiet", "--force", "main")
     shared.knows()
     shared.artifacts.clear()
-    (shared.folder / "step-summary.md").unlink(missing_ok=True)
     return shared
 
 
@@ -91,11 +90,7 @@ def test_an_accepted_result_gets_a_comment_with_its_interpretation(host: Host) -
     assert "- Machine: `RTX 4060 8 GB`, `cuda`" in body
     assert "| **all tasks** | " in body
     assert "One start: the variation between engine starts is unknown." in body
-    assert "of 1 result with this method on the same device and backend" in body
-    # The check's summary is written before the tables are built with the result.
-    summary = (host.folder / "step-summary.md").read_text().splitlines()
-    assert [line for line in body.splitlines() if line in summary][-1] == summary[-1]
-    assert {*summary} < {*body.splitlines()}
+    assert "### What it changes" in body
     asked = host.state()["calls"][0]
     assert asked[:2] == [
         "GET",

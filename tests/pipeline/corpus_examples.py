@@ -17,9 +17,11 @@ HONEST = tuple(sample(seed=seed, contributor=f"c{seed}", blocks=3) for seed in r
 VICTIM = HONEST[2]
 
 
-def corpus_flags(new: Submission, others: Iterable[Submission]) -> tuple[Flag, ...]:
-    """The flags on a submission that arrives after these others."""
-    *_, own = flags_within(Corpus.of((*others, new)))
+def corpus_flags(
+    new: Submission, others: Iterable[Submission], known: Iterable[str] = ()
+) -> tuple[Flag, ...]:
+    """The flags on a submission that arrives after these others; `known` are accounts."""
+    *_, own = flags_within(Corpus.of((*others, new), frozenset(known)))
     return own
 
 

@@ -191,7 +191,7 @@ def test_a_correction_of_a_correction_is_not_flagged_as_a_copy() -> None:
 def test_a_correction_of_one_file_may_not_copy_another() -> None:
     own = replace(HONEST[0], contributor=VICTIM.contributor)
     again = replacing(own, trials=VICTIM.trials, notes="Names one file and repeats another")
-    found = names(again, Corpus.of((own, VICTIM)))
+    found = names(again, (own, VICTIM))
 
     assert "copied-times" in found
 

@@ -11,7 +11,6 @@ import pytest
 from bench import strangers
 from bench.strangers import STRANGERS, Prepared, State, changed, scaled, state, tables
 from estimates.summary import summarize
-from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.site.pages import feeds
 from pipeline.site.rows import read
 from schemas.submission import Submission, Trial
@@ -33,7 +32,6 @@ def made(contributor: str, seed: int, costs: SampleCosts | None = None) -> Submi
 
 
 HONEST = tuple(made(name, seed) for seed, name in enumerate(KNOWN))
-THERE = Corpus.of(HONEST, frozenset(KNOWN))
 OWN = made("eve", 50)
 
 
@@ -169,7 +167,7 @@ def honest() -> State:
 @pytest.mark.parametrize("name", few(FORGED, 2))
 def test_a_detectable_forgery_is_flagged_and_changes_no_headline(name: str) -> None:
     forged, flag, _ = FORGED[name]
-    flags = (*summarize(forged).flags, *corpus_flags(forged, THERE))
+    flags = (*summarize(forged).flags, *corpus_flags(forged, HONEST, KNOWN))
 
     after = state(tables([*map(Prepared.of, (*HONEST, forged))], KNOWN))
 
