@@ -26,8 +26,9 @@ from answers.ways import Way
 # Standard deviations of logarithms: between models of a kind, between places with one model, and
 # between people at one place. Chosen on whole sources left out.
 MODELS, PLACES, PEOPLE = 0.1, 0.15, 0.2
-# A kind's median counts as n / (n + k) of n people, against the wider kind's.
-DRAWN_KIND, DRAWN_CARD = 1.0, 3.0
+# A kind's median counts as n / (n + k) of n people, against the wider kind's, so that one person
+# alone decides at most a third.
+DRAWN_KIND, DRAWN_CARD = 2.0, 3.0
 _RATES = 0.1  # between people's plain speeds with the same card, model and quantisation
 _Z90 = 1.6449
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
