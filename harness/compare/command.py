@@ -189,13 +189,7 @@ def compare(
     - `python -m harness compare --head new/llama-server --reference tokens-per-round.json`
     """
     builds.check()
-    minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
-    joint = JointEnd(
-        budget_s=60 * minutes,
-        grows=options.budget_min is None,
-        enough=(lambda _: False) if builds.reference else _precise,
-        least_blocks=1 if builds.reference else comparison.FEWEST_BLOCKS,
-    )
+    joint = _end(options, to_reference=builds.reference is not None)
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
         engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
@@ -209,6 +203,16 @@ def compare(
         reference.check_run(request, expected, named, bound, markdown, joint)
     else:
         _compare(request, builds, joint)
+
+
+def _end(options: Options, *, to_reference: bool) -> JointEnd:
+    minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
+    return JointEnd(
+        budget_s=60 * minutes,
+        grows=options.budget_min is None,
+        enough=(lambda _: False) if to_reference else _precise,
+        least_blocks=1 if to_reference else comparison.FEWEST_BLOCKS,
+    )
 
 
 def _precise(so_far: Mapping[str, Submission]) -> bool:
