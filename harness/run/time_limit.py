@@ -25,8 +25,8 @@ from schemas.submission import Submission
 
 # The factor by which an estimate may be wrong on an idle CPU.
 _OFF = 1.5
-# After so many answers, the pace shows whether a comparison fits into its time limit.
-_FIRST_ANSWERS = 3
+# After so many answers, the pace shows whether a command fits into its time limit.
+FIRST_ANSWERS = 3
 # The margin of a time limit on the time that the blocks take.
 _ROOM = 1.2
 
@@ -117,7 +117,7 @@ class JointEnd:
             spent_s, block_s = self.clock() - began_s, remaining.block_s()
             least_s = spent_s + block_s * (self.least_blocks - position / block)
             whole_s = spent_s + block_s * (campaign.blocks - position / block)
-            if self.compares and not seen and remaining.trials[0] >= _FIRST_ANSWERS:
+            if self.compares and not seen and remaining.trials[0] >= FIRST_ANSWERS:
                 seen.append(position)
                 self._see(least_s, whole_s, campaign.blocks)
                 remaining.end_in(self.budget_s - spent_s)

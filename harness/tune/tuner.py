@@ -215,6 +215,8 @@ class Tuner:
                 submission: Submission = end.value
                 return submission
             done = self.elapsed.trials
+            if name == "look" and (text := self.elapsed.lacks()):
+                self.say(text)
             drafted = len({trial.arm for trial in done}) > 1
             between = drafted and planned[order].prompt != done[-1].prompt
             alone = len(self.elapsed.failed) == len(campaign.arms) - 1
