@@ -17,7 +17,7 @@ from harness.doctor import engine_checks, machine_checks
 from harness.doctor.check import Check
 from harness.errors import NOT_MEASURED, HarnessError
 from harness.machine.detect import machine as describe_machine
-from harness.machine.engines import OTHER_SERVER, SERVER_PROGRAM, package_version
+from harness.machine.engines import OTHER_SERVER, SERVER_PROGRAM
 from harness.machine.environment import Watch
 from harness.models.resolve import on_disk
 from harness.run import next_step
@@ -93,9 +93,8 @@ def _of_run(options: Options, engine: EngineOptions, say: Callable[[str], None])
         yield from (Check("Run", "warn", line) for line in told)
         if (seen := first.adapter().seen(campaigns[0])) is not None:
             names = [device.description or device.name for device in seen.devices or ()]
-            version = first.server() if first.runner == SERVER_PROGRAM else package_version()
-            where = ", ".join((version or "", seen.backend, *names))
-            yield Check("Engine", "ok", f"{first.runner} {where}")
+            where = ", ".join((f"{first.runner} {seen.version or ''}", seen.backend, *names))
+            yield Check("Engine", "ok", where)
         if (estimate := in_turns(campaigns)) is not None:
             look = next_step.first_look(request, estimate)
             yield Check("Time", "ok", f"a run takes about {estimate.span}", look)

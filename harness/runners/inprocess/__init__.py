@@ -4,6 +4,7 @@ from functools import partial
 
 from harness.campaign.model import Campaign
 from harness.errors import MachineError
+from harness.machine.engines import PACKAGE, package_version
 from harness.runners.base import Adapter, Session
 from harness.runners.device_placement import backend_named
 from harness.runners.devices import listed_by_child
@@ -11,7 +12,6 @@ from harness.runners.isolated import IsolatedSession
 from harness.runners.options import ConnectionOptions
 from schemas.rig import LLAMA_CPP
 from schemas.submission import Engine
-from schemas.vocabulary import DEFAULT_RUNNER
 
 
 def connect(options: ConnectionOptions) -> Adapter:
@@ -27,7 +27,8 @@ def _seen(campaign: Campaign) -> Engine | None:
     if devices is None:
         return None
     backend = backend_named(devices, gpu_layers=campaign.settings.gpu_layers)
-    return Engine(runner=DEFAULT_RUNNER, name=LLAMA_CPP, backend=backend, devices=devices)
+    version = package_version()
+    return Engine(runner=PACKAGE, name=LLAMA_CPP, version=version, backend=backend, devices=devices)
 
 
 def open_in_process(campaign: Campaign) -> Session:

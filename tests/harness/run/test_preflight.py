@@ -1,4 +1,4 @@
-"""What keeps a run from its answer is said before the first trial, alike by all three commands."""
+"""`doctor`, a dry run and a run print the same lines about what keeps a run from its answer."""
 
 import json
 from collections.abc import Iterator
