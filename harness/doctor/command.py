@@ -11,23 +11,27 @@ import typer
 from answers.presets import DEFAULT_DRAFT
 from harness import console, files
 from harness.campaign.from_options import campaign_from
+from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.command_options import Says, offers_fields
-from harness.doctor import engine_checks, machine_checks
+from harness.doctor import machine_checks
 from harness.doctor.check import Check
-from harness.errors import NOT_MEASURED, HarnessError
+from harness.errors import NOT_MEASURED, HarnessError, MachineError
 from harness.machine.detect import machine as describe_machine
 from harness.machine.engines import OTHER_SERVER, SERVER_PROGRAM
 from harness.machine.environment import Watch
 from harness.models.resolve import on_disk
 from harness.run import next_step
 from harness.run.chosen_engine import ChosenEngine, EngineOptions
+from harness.run.preflight import REINSTALL
 from harness.run.request import RunRequest
 from harness.run.time_limit import in_turns
+from harness.runners.base import Failure, Runner
 from schemas.codec import encode
 from schemas.method import NO_SPECULATION
 
 _MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
+_PORTABLE = f'CMAKE_ARGS="-DGGML_NATIVE=OFF" {REINSTALL}'
 _TARGET = (
     "The model of the run to check. Default: the built-in model, which is downloaded once (98 MB)."
 )
@@ -111,10 +115,32 @@ def _decode(engine: ChosenEngine, options: Options, say: Callable[[str], None]) 
         gpu_layers=options.gpu_layers,
     )
     campaign = campaign_from(plain, say=say, runner=engine.kind)
-    replacement = (
-        OTHER_SERVER if engine.runner == SERVER_PROGRAM else engine_checks.PORTABLE_REINSTALL
+    replacement = OTHER_SERVER if engine.runner == SERVER_PROGRAM else _PORTABLE
+    return decode(engine.adapter().open, campaign, replacement)
+
+
+def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
+    """Let the engine write a few tokens: a build for a different CPU crashes only when it decodes.
+
+    `replacement` is the advice for installing a different build.
+    """
+    remedy = (
+        "Name another model with --target. If no model works, this build does not suit this "
+        f"machine: {replacement}"
     )
-    return engine_checks.decode(engine.adapter().open, campaign, replacement)
+    try:
+        session = runner(campaign)
+    except MachineError as error:
+        return Check("Decode", "fail", str(error).partition("; try: ")[0], remedy)
+    try:
+        prepared = session.prepare(campaign.arms[0].id)
+    finally:
+        session.close()
+    if isinstance(prepared, Failure):
+        return Check("Decode", "fail", prepared.detail, remedy)
+    written = prepared.warm_up
+    rate = 1000 * (written.output_tokens - 1) / written.decode_ms
+    return Check("Decode", "ok", f"{rate:.1f} tokens/s with {campaign.target.model.name}")
 
 
 def _disk() -> Check:

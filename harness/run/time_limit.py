@@ -116,10 +116,9 @@ class JointEnd:
                 return None
             spent_s, block_s = self.clock() - began_s, remaining.block_s()
             least_s = spent_s + block_s * (self.least_blocks - position / block)
-            whole_s = spent_s + block_s * (campaign.blocks - position / block)
             if self.compares and not seen and remaining.trials[0] >= FIRST_ANSWERS:
                 seen.append(position)
-                self._see(least_s, whole_s, campaign.blocks)
+                self._judge(least_s)
                 remaining.end_in(self.budget_s - spent_s)
             if self.least_s is not None or (position < block and spent_s > self.budget_s):
                 self.least_s = least_s
@@ -134,19 +133,13 @@ class JointEnd:
 
         return stop
 
-    def _see(self, least_s: float, whole_s: float, blocks: int) -> None:
-        """Judge the limit by the first answers: it is too short, grows, or lacks some blocks."""
-        limit_s = self.budget_s or math.inf
-        if least_s > limit_s and self.grows:
-            self.budget_s = limit_s = _ROOM * least_s
-            console.say(
-                f"The time limit is {words.seconds(limit_s)}, as {self.least_blocks} blocks need."
-            )
-        elif least_s > limit_s:
+    def _judge(self, least_s: float) -> None:
+        """Let the limit grow to the seconds of the fewest blocks, or find it too short for them."""
+        if least_s <= (self.budget_s or math.inf):
+            return
+        if not self.grows:
             self.least_s = least_s
-        elif (fit := max(1, int(blocks * limit_s / whole_s))) < blocks:
-            console.say(
-                f"At the pace of the first answers, {fit} of {blocks} blocks fit into "
-                f"{words.seconds(limit_s)}, so intervals may stay wide. All blocks take about "
-                f"{words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
-            )
+            return
+        self.budget_s = _ROOM * least_s
+        limit = words.seconds(self.budget_s)
+        console.say(f"The time limit is {limit}, as {self.least_blocks} blocks need.")

@@ -7,7 +7,7 @@ import pytest
 
 from harness.campaign.options import Options
 from harness.doctor import command, machine_checks
-from harness.doctor.engine_checks import decode
+from harness.doctor.command import decode
 from harness.machine import engines
 from harness.machine.command import death
 from harness.run.chosen_engine import EngineOptions
