@@ -3,6 +3,7 @@
 `doctor`, a dry run, `run` and `tune` print the same lines.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 
 from estimates.flags.machine_state import needs_readings
@@ -11,7 +12,7 @@ from harness.campaign.model import Campaign
 from harness.errors import MachineError
 from harness.machine import nvidia
 from harness.machine.detect import machine
-from harness.machine.engines import PACKAGE, SERVER_PROGRAM
+from harness.machine.engines import OWN_DEVICE, PACKAGE, SERVER_PROGRAM
 from harness.run.chosen_engine import ChosenEngine
 from schemas.submission import Gpu
 from schemas.vocabulary import DEFAULT_RUNNER, say
@@ -35,7 +36,8 @@ def ready(engine: ChosenEngine, campaign: Campaign) -> Iterator[str]:
         return
     gpus = machine().gpus
     own = [gpu for gpu in gpus if gpu.vendor == "apple" or not shares_memory(gpu)]
-    chose_cpu = engine.connection.backend == "cpu" or not campaign.settings.gpu_layers
+    chosen = (engine.connection.backend, os.environ.get(OWN_DEVICE))
+    chose_cpu = "cpu" in chosen or not campaign.settings.gpu_layers
     lists_devices = engine.runner in (DEFAULT_RUNNER, SERVER_PROGRAM)
     if own and lists_devices and seen.backend == "cpu" and not chose_cpu:
         cure = _SERVER_CURE if engine.runner == SERVER_PROGRAM else _rebuilt(own)
