@@ -142,7 +142,7 @@ def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_pa
     target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
 
     run = started(installed, tmp_path, "run", "--target", str(target))
-    doctor = started(installed, tmp_path, "doctor", "--model", str(target))
+    doctor = started(installed, tmp_path, "doctor", str(target))
 
     assert run.returncode == 3
     assert run.stderr.startswith("Error: no engine is installed and no llama-server is on PATH; ")

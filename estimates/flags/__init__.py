@@ -22,6 +22,7 @@ from estimates.flags import (
 )
 from estimates.flags.observation import FlagEvidence, Observation, flag
 from estimates.model import Flag
+from schemas.vocabulary.flags import FLAGS as ENTRIES
 from schemas.vocabulary.flags import Severity
 
 Check = Callable[[FlagEvidence], Observation | Iterable[Observation] | None]
@@ -89,8 +90,15 @@ def raised(evidence: FlagEvidence) -> tuple[Flag, ...]:
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """Sort flags by severity, most serious first, otherwise keeping their order."""
-    return tuple(sorted(flags, key=lambda each: _ORDER.index(each.severity)))
+    """Sort flags by severity, most serious first, otherwise keeping their order.
+
+    A serious flag whose cause may be gone in the next campaign comes after those that will return.
+    """
+
+    def place(each: Flag) -> tuple[int, bool]:
+        return _ORDER.index(each.severity), each.severity == "serious" and ENTRIES[each.name].passes
+
+    return tuple(sorted(flags, key=place))
 
 
 def _several(found: Observation | Iterable[Observation] | None) -> Iterable[Observation]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from estimates import system_load
 from estimates.flags.observation import FlagEvidence, Observation, bounds
-from schemas.submission import Snapshot
+from schemas.rig import Backend
+from schemas.submission import Gpu, Snapshot
 
 BUSY, DROP = bounds("busy-machine"), bounds("clock-drop")
 
@@ -75,9 +76,7 @@ def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
     readings.
     """
     submission, later = evidence.submission, _later(evidence)
-    vendors = {gpu.vendor for gpu in submission.machine.gpus}
-    on_nvidia = submission.engine.backend == "cuda" or vendors == {"nvidia"}
-    if not on_nvidia or submission.engine.backend == "cpu" or not later:
+    if not needs_readings(submission.engine.backend, submission.machine.gpus) or not later:
         return None
     clocks = [each.gpu_clock_mhz for each in later if each.gpu_clock_mhz is not None]
     if clocks:
@@ -85,6 +84,11 @@ def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
         return Observation(case="idle", mhz=max(clocks)) if max(clocks) < idle_mhz else None
     shown = any(each.gpu_temperature_c or each.gpu_power_w for each in later)
     return None if shown else Observation(case="absent", count=len(later))
+
+
+def needs_readings(backend: Backend, gpus: Sequence[Gpu]) -> bool:
+    """Whether a result without a reading of a card gets no verdict: the engine used NVIDIA's."""
+    return backend == "cuda" or (backend != "cpu" and {gpu.vendor for gpu in gpus} == {"nvidia"})
 
 
 def power_limited(evidence: FlagEvidence) -> Observation | None:

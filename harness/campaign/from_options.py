@@ -118,7 +118,8 @@ def draft_names(
         raise BadInputError(f"--draft {twice[0]} is given twice; give it once")
     if options.drafts and not any(takes_draft(method) for method in methods):
         raise BadInputError("--draft is given, but no --method uses it; add --method draft-model")
-    if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
+    kinds = {method.type for method in methods}
+    if options.drafts or not any(k == DRAFT_MODEL or METHODS[k].instrument for k in kinds):
         return options.drafts
     if not runner.reads_gguf:
         return ()

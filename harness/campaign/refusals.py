@@ -77,7 +77,8 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
     here = target.is_here
     if gguf_shape.facts_of_file(target.on_disk).draft_layers if here else own_head(name):
         return None
+    instead = "" if METHODS[kind].instrument else ", or use --method ngram-simple"
     return (
         f"{name} has no built-in prediction head, so {kind} cannot run; name a draft with "
-        "--draft, or use --method ngram-simple"
+        f"--draft{instead}"
     )

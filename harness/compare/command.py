@@ -174,10 +174,10 @@ def compare(
     """The two builds run the same prompts alternately, in random order, on fresh servers.
 
     By default, a comparison uses one prompt per task (one is long) and answers of 48 tokens.
-    It takes at most 15 minutes, and ends earlier once every interval is within 2 %. Exit codes:
-    0 no arm is clearly slower with head, 1 an arm is clearly slower, 3 something could not be
-    measured, 4 head gives invalid answers and base does not. A busy machine makes intervals wider,
-    not wrong.
+    It takes at most 15 minutes, or as long as six blocks need, and ends earlier once every interval
+    is within 2 %. Exit codes: 0 no arm is clearly slower with head, 1 an arm is clearly slower, 3
+    something could not be measured, 4 head gives invalid answers and base does not. A busy machine
+    makes intervals wider, not wrong.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 
@@ -189,7 +189,7 @@ def compare(
     - `python -m harness compare --head new/llama-server --reference tokens-per-round.json`
     """
     builds.check()
-    minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
+    joint = _end(options, to_reference=builds.reference is not None)
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
         engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
@@ -197,12 +197,26 @@ def compare(
     )
     expected = reference.read(builds.reference) if builds.reference else None
     if result.dry_run:
-        run_reports.print_plan(request, 60 * minutes)
+        run_reports.print_plan(request, joint)
     elif builds.reference is not None:
         named, bound, markdown = builds.reference, builds.fail_below, builds.markdown
-        reference.check_run(request, expected, named, bound, markdown, budget_s=60 * minutes)
+        reference.check_run(request, expected, named, bound, markdown, joint)
     else:
-        _compare(request, builds, budget_s=60 * minutes)
+        _compare(request, builds, joint)
+
+
+def _end(options: Options, *, to_reference: bool) -> JointEnd:
+    minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
+    return JointEnd(
+        budget_s=60 * minutes,
+        grows=options.budget_min is None,
+        enough=(lambda _: False) if to_reference else _precise,
+        least_blocks=1 if to_reference else comparison.FEWEST_BLOCKS,
+    )
+
+
+def _precise(so_far: Mapping[str, Submission]) -> bool:
+    return comparison.compare(so_far["base"], so_far["head"]).is_precise
 
 
 def _defaults(options: Options, blocks: int) -> Options:
@@ -226,17 +240,14 @@ def _defaults(options: Options, blocks: int) -> Options:
     )
 
 
-def _compare(request: RunRequest, builds: Builds, *, budget_s: float) -> None:
+def _compare(request: RunRequest, builds: Builds, joint: JointEnd) -> None:
     """Measure both builds and print the differences. Exits with the verdict's code."""
-    joint = JointEnd(
-        enough=lambda so_far: comparison.compare(so_far["base"], so_far["head"]).is_precise,
-        budget_s=budget_s,
-    )
     measured, errors = run_command.measured_interleaved(request, joint)
     submissions = {name: build.submission for name, build in measured.items()}
     verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)
     ended = [build.design.ended for build in submissions.values()]
     ended += ["interrupted" for error in errors.values() if error.exit_code == INTERRUPTED]
+    budget_s = joint.budget_s or 0.0
     interrupted = len(ended) == len(request.engines) and "interrupted" in ended
     if interrupted:
         console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")

@@ -99,11 +99,9 @@ def check_run(
     path: Path,
     bound: float | None,
     markdown: Path | None,
-    *,
-    budget_s: float,
+    whole_block: JointEnd,
 ) -> None:
     """Measure a single build; check it against the reference, or write one if none exists."""
-    whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
     measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
     now = reference_of(engine.submission)

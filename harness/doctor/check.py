@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A line of the doctor's report. `remedy` is set unless the check passed.
+    """A line of the doctor's report. `remedy` is what to do, unless `found` says it.
 
     `warn` means that the finding may distort or slow down a measurement, `fail` that it prevents
     a run.

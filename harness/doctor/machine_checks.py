@@ -1,22 +1,15 @@
-"""Check the machine: CPU, GPUs, memory, disk, power, load and clock."""
+"""Check the machine: CPU, GPUs, disk, power and load."""
 
-from collections.abc import Callable
-
+from estimates.flags.machine_state import BUSY
 from estimates.system_load import in_use
 from harness.doctor.check import Check
 from schemas.submission import Machine, Snapshot
 from schemas.vocabulary import say
+from schemas.vocabulary.flags import FLAGS
 
 _GIB_IN_MIB = 1024
 _MIB = 1024 * 1024
-# The default campaign: F16 target, Q4_1 draft, context and engine take about 0.6 GiB.
-_NEEDED_RAM_MIB = 1024
 _NEEDED_DISK_MIB = 1024
-_STEAL_LIMIT = 0.05
-_BUSY_SHARE = 0.5
-_PRESSURE_LIMIT = 0.2
-_COARSE_CLOCK_S = 1e-5
-_CLOCK_READINGS = 50
 
 
 def processor(machine: Machine) -> Check:
@@ -29,16 +22,6 @@ def gpu(machine: Machine) -> Check:
         return Check("GPU", "ok", "no GPU found; the CPU will be measured")
     names = [f"{g.name}, {g.vram_mib} MiB" if g.vram_mib else g.name for g in machine.gpus]
     return Check("GPU", "ok", "; ".join(names))
-
-
-def memory(total_mib: int, available_mib: int) -> Check:
-    free, total = available_mib / _GIB_IN_MIB, total_mib / _GIB_IN_MIB
-    found = f"{free:.1f} of {total:.1f} GiB available"
-    if available_mib < _NEEDED_RAM_MIB:
-        return Check(
-            "Memory", "fail", found, "Close other programs: the default campaign needs 1 GiB."
-        )
-    return Check("Memory", "ok", found)
 
 
 def disk(free_bytes: int) -> Check:
@@ -61,40 +44,9 @@ def power(*, on_battery: bool | None) -> Check:
 
 
 def load(state: Snapshot, cores: int) -> Check:
-    parts = []
-    if state.load_1min is not None:
-        parts.append(f"load {state.load_1min:.1f} on {cores} cores")
-    if state.busy_fraction is not None:
-        parts.append(f"{say.percent(state.busy_fraction)} of the CPU in use")
-    if state.steal_fraction is not None:
-        parts.append(f"{say.percent(state.steal_fraction)} of CPU time stolen by the hypervisor")
-    if state.cpu_pressure is not None:
-        parts.append(f"tasks waited for the CPU {say.percent(state.cpu_pressure)} of the time")
-    shown = ", ".join(parts) or "unknown"
-    if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
-        remedy = (
-            "The host is shared and busy. Paired blocks compensate for other load; use --blocks 6."
-        )
-        return Check("Load", "warn", shown, remedy)
-    if in_use(state, cores) > _BUSY_SHARE or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
-        return Check("Load", "warn", shown, "Close other programs, wait a minute, then measure.")
-    return Check("Load", "ok", shown)
-
-
-def clock(read: Callable[[], float]) -> Check:
-    """Check whether the clock is precise enough to time single rounds."""
-    steps = []
-    for _ in range(_CLOCK_READINGS):
-        start = now = read()
-        while now == start:
-            now = read()
-        steps.append(now - start)
-    resolution_s = min(steps)
-    found = f"resolves {resolution_s * 1e6:.2f} µs"
-    if resolution_s > _COARSE_CLOCK_S:
-        remedy = (
-            "This clock cannot time rounds shorter than a millisecond accurately; use a "
-            "larger model."
-        )
-        return Check("Clock", "warn", found, remedy)
-    return Check("Clock", "ok", found)
+    """Check the load by the bounds of the flag that a busy machine gets."""
+    busy, pressure, stolen = in_use(state, cores), state.cpu_pressure or 0.0, state.steal_fraction
+    found = f"{say.percent(busy)} of the CPU in use, {say.percent(stolen or 0.0)} stolen"
+    if busy > BUSY["load"] or pressure > BUSY["pressure"] or (stolen or 0.0) > BUSY["stolen"]:
+        return Check("Load", "warn", found, FLAGS["busy-machine"].remedy)
+    return Check("Load", "ok", found)

@@ -23,4 +23,5 @@ def connect(options: ConnectionOptions) -> Adapter:
         commands=partial(endpoints.command_lines, found),
         one_server=lambda campaign: found.one_server and any(a.drafts for a in campaign.arms),
         served=partial(NamedModels, options),
+        seen=lambda _campaign: NamedModels(options, say=lambda _text: None).seen(),
     )

@@ -6,20 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from estimates.gpu_names import is_placeholder
+from estimates.gpu_names import is_placeholder, vendor_of
 from estimates.used_gpus import find_named, shares_memory, usable
 from harness.errors import BadInputError, suggestion
 from harness.machine.detect import clean_name, machine
 from harness.openai.endpoints import Endpoint
-from harness.openai.server_identity import ServerIdentity
+from harness.openai.server_identity import EngineName, ServerIdentity
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
 from schemas import private, public_text
-from schemas.rig import BACKENDS, Backend
+from schemas.rig import BACKENDS, Backend, Vendor
 from schemas.submission import Device, Gpu, Machine
 
 # Version suffixes of builds for one backend: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
 _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("rocm", "rocm"))
+# The only backend of an engine for a vendor's cards. A version of vLLM from the package index has
+# no suffix; builds for the CPU have one.
+_ONLY_BACKENDS: Mapping[EngineName, Mapping[Vendor, Backend]] = {
+    "vLLM": {"nvidia": "cuda", "amd": "rocm"},
+    "SGLang": {"nvidia": "cuda", "amd": "rocm"},
+    "Ollama": {"nvidia": "cuda", "apple": "metal"},
+    "LM Studio": {"apple": "metal"},
+}
 # A line in llama.cpp's log: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
 _USED = re.compile(r"using device (\w+) \((.+?)\)(?: \([0-9a-f:.]+\))? - \d+ MiB free")
 _CARD_NAME = re.compile(r"[^\W_][\w .+()/-]{1,79}")
@@ -50,11 +58,20 @@ def computed_on(
     devices = _named(options.device_names, cards) or tuple(
         Device(name=name, kind="gpu", description=card) for name, card in logged.items()
     )
+    used = devices
     if not devices:
         fitting = usable(cards, backend or "other")
         _require_one(fitting, cards, identity.shown_name, backend)
-        devices = _devices(fitting) if variables else ()
-    return backend or "other", devices or None
+        used = _devices(fitting)
+        devices = used if variables else ()
+    return backend or _only_backend(identity.name, used), devices or None
+
+
+def _only_backend(engine: EngineName, cards: Sequence[Device]) -> Backend:
+    """Return the only backend that an engine has for these cards; `other` if it has several."""
+    known = _ONLY_BACKENDS.get(engine, {})
+    found = {known.get(vendor_of(card.description or ""), "other") for card in cards}
+    return found.pop() if len(found) == 1 else "other"
 
 
 def backend_of(identity: ServerIdentity) -> Backend | None:

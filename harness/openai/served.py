@@ -7,7 +7,6 @@ from pathlib import Path
 
 from harness import files
 from harness.errors import BadInputError, MachineError
-from harness.machine.detect import machine
 from harness.models.describe import describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile, WeightsFile
@@ -16,12 +15,13 @@ from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
 from harness.openai.reported_device import computed_on
+from harness.openai.server_identity import started_by
 from harness.runners.base import FailedError
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
 from schemas.model_sizes import parameters_of, size_in
-from schemas.submission import Model
+from schemas.submission import Engine, Model
 
 UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0
@@ -48,12 +48,6 @@ class NamedModels:
         Raises `BadInputError` if neither user nor server names the target or the card,
         `MachineError` if a running server does not answer.
         """
-        if self.options.device_names and not machine().gpus:
-            self.say(
-                f"The state of {self.options.device_names[0]} cannot be read on this machine, so "
-                "this result gets no verdict and no vote: install nvidia-smi, or make it "
-                "available in the container (NVIDIA_DRIVER_CAPABILITIES=compute,utility)."
-            )
         server = self._server(needed=name is None)
         if server is not None:
             self._require_comparable(server)
@@ -86,6 +80,21 @@ class NamedModels:
         if files.expanded(name).is_file():
             return None
         return ModelFile(path=None, model=model_of(name, None))
+
+    def seen(self) -> Engine | None:
+        """Return the baseline's engine and its card; `None` if only the started server shows them.
+
+        Raises `BadInputError` with a question if a running server does not show its card.
+        """
+        server, endpoint = self._server(needed=False), endpoints(self.options).base
+        identity = server.identity if server else started_by(self.options.server_command or "")
+        try:
+            backend, devices = computed_on(identity, self.options, endpoint)
+        except BadInputError:
+            if server:
+                raise
+            return None  # its version or its log may show the card
+        return Engine(runner="openai", name=identity.name, backend=backend, devices=devices)
 
     def _checked(self, name: str, served: Served) -> str | None:
         """Return the name, or `None` for a meaningless alias if the server reports a real name.

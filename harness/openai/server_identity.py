@@ -20,6 +20,8 @@ EngineName = Literal[
 ]
 
 UNKNOWN: Literal["unknown server"] = "unknown server"
+# The engine that a word in a server's command starts.
+_PROGRAMS: dict[str, EngineName] = {"vllm": "vLLM", "sglang": "SGLang", "ollama": "Ollama"}
 # The engine for each `owned_by` value in a list of models.
 _OWNERS: dict[str, EngineName] = {
     "vllm": "vLLM",
@@ -102,6 +104,12 @@ def identify(client: Client, model: str | None = None) -> ServerIdentity:
     stated = (_page(client, page).get(key) for page, key in _VERSIONS.get(name, ()))
     version = next((each for each in stated if isinstance(each, str)), None)
     return ServerIdentity(name=name, models=models, version=version)
+
+
+def started_by(command: str) -> ServerIdentity:
+    """Return the engine that a command starts, judged by its words."""
+    name = next((engine for word, engine in _PROGRAMS.items() if word in command), UNKNOWN)
+    return ServerIdentity(name=name, models=())
 
 
 def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:

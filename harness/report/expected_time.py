@@ -15,7 +15,7 @@ import psutil
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.models.model_file import ModelFile
-from harness.report import events
+from harness.report import events, words
 
 COPIED_BYTES, _COPIES = 64 * 1024 * 1024, 8
 # Averages of English and code, and the words that a chat template adds.
@@ -58,6 +58,11 @@ class ExpectedTime:
     least_seconds: float
     first_seconds: float
     token_s: float
+
+    @property
+    def span(self) -> str:
+        """The fewest and the most seconds in words, such as `4 min to 6 min`."""
+        return " to ".join(dict.fromkeys(map(words.seconds, (self.least_seconds, self.seconds))))
 
 
 class _Cost(NamedTuple):
@@ -211,17 +216,34 @@ class RemainingTime:
         campaigns = self._campaigns.values()
         return sum(each.done for each in campaigns), sum(each.total for each in campaigns)
 
+    def end_in(self, left_s: float) -> None:
+        """Set the time until the run's limit."""
+        self._ends_s = self._clock() + left_s
+
+    def _mean_s(self) -> float | None:
+        """The seconds of an answer of any arm; `None` until the first trial ends."""
+        found = (each for campaign in self._campaigns.values() for each in campaign.answers_s)
+        timed = [fmean(each) for each in found if each]
+        return fmean(timed) if timed else None
+
+    def block_s(self) -> float:
+        """The seconds of a further block of all campaigns; 0 until the first trial ends."""
+        mean_s, sum_s = self._mean_s() or 0.0, 0.0
+        for each in self._campaigns.values():
+            sum_s += each.prompts * sum(fmean(arm or [mean_s]) for arm in each.answers_s)
+            if each.restarts and each.once_s:
+                sum_s += len(each.answers_s) * fmean(each.once_s.values())
+        return sum_s
+
     def seconds(self) -> float | None:
         """The seconds until all trials are done; `None` until the first trial ends.
 
         If the arms alternate, every arm needs a trial first: each arm does some work only once per
         prompt.
         """
-        campaigns = self._campaigns.values()
-        timed = [fmean(each) for campaign in campaigns for each in campaign.answers_s if each]
-        if not timed or any(each.begins for each in campaigns):
+        campaigns, usual_s = self._campaigns.values(), self._mean_s()
+        if usual_s is None or any(each.begins for each in campaigns):
             return None
-        usual_s = fmean(timed)
         rest_s = sum(part_s for each in campaigns for part_s in each.parts_s(usual_s))
         # After the limit no block is started, but the running block is finished.
         block = sum(-each.done % (each.prompts * len(each.arms) or 1) for each in campaigns)

@@ -44,8 +44,7 @@ def lines(campaign: Campaign, estimate: ExpectedTime | None) -> Iterator[str]:
     if estimate is None:
         yield "expected  unknown: the size of the target's weights is not known"
     else:
-        spans = dict.fromkeys(map(seconds, (estimate.least_seconds, estimate.seconds)))
-        yield f"expected  about {' to '.join(spans)}; {_BASIS}"
+        yield f"expected  about {estimate.span}; {_BASIS}"
 
 
 _BASIS = (
@@ -120,7 +119,7 @@ class ProgressDisplay:
         self._tasks: dict[str, progress.TaskID] = {}
         self._printed: set[str] = set()
         self._expected = expected
-        self._remaining = RemainingTime(most_s)
+        self.remaining = RemainingTime(most_s)
         self._began_s = time.monotonic()
         self._line_s, self._line, self._counts = line_s, "Starting", False
         self._timer = self._next_line()
@@ -167,7 +166,7 @@ class ProgressDisplay:
             )
         task, update = self._tasks[name], self._progress.update
         prefix = f"{name}: " if name else ""
-        self._remaining.observe(name, event)
+        self.remaining.observe(name, event)
         match event:
             case events.TrialsPlanned():
                 update(task, total=event.total, completed=event.done)
@@ -190,13 +189,13 @@ class ProgressDisplay:
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
         """Show a trial and the trials done: of its campaign if `left_s` is given, else of all."""
-        known_s = self._remaining.seconds() if left_s is None else left_s
+        known_s = self.remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
         if event.failure is not None:
             rate = f"failed: {event.failure.reason}"
         self._progress.update(task, advance=1, rate=rate, left=left)
-        done, total = self._remaining.trials
+        done, total = self.remaining.trials
         stage = ""
         if left_s is not None:
             counted = self._progress.tasks[task]

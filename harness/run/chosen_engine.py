@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -104,12 +104,12 @@ class ChosenEngine:
     def adapter(self) -> Adapter:
         return CONNECT[self.kind.id](self.connection)
 
-    def campaign(self, options: Options, *, fetch: bool) -> Campaign:
+    def campaign(
+        self, options: Options, *, fetch: bool, say: Callable[[str], None] = console.say
+    ) -> Campaign:
         """Return the campaign for these options, adapted to the runner, without a context depth."""
-        served = self.adapter().served(console.say)
-        campaign = campaign_from(
-            options, say=console.say, fetch=fetch, runner=self.kind, served=served
-        )
+        served = self.adapter().served(say)
+        campaign = campaign_from(options, say=say, fetch=fetch, runner=self.kind, served=served)
         if not options.methods:
             campaign = self.known(campaign)
         return replace(self, name="", depth=None).on(campaign)

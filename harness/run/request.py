@@ -2,15 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness import features
+from harness import console, features
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import Option, offered, option
-from harness.run import journal
+from harness.run import journal, preflight
 from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from schemas import private, strict
@@ -119,9 +120,14 @@ class RunRequest:
         submission = replace(submission, contributor=given.contributor, notes=given.notes)
         return results.write(submission, given.output)
 
-    def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
-        """Return the campaign on each engine. Raises `HarnessError` if an engine cannot run it."""
-        first = self.engines[0].campaign(self.options, fetch=fetch)
+    def campaigns(
+        self, *, fetch: bool, say: Callable[[str], None] = console.say
+    ) -> dict[str, Campaign]:
+        """Return the campaign on each engine, and print what to know before it runs.
+
+        Raises `HarnessError` if an engine cannot run it.
+        """
+        first = self.engines[0].campaign(self.options, fetch=fetch, say=say)
         # All engines measure the same arms: of the default arms, those that every engine supports.
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first)
@@ -133,4 +139,7 @@ class RunRequest:
             raise BadInputError(
                 "there is no run with these options to continue; leave out --resume"
             )
+        lines = [line for each in self.engines for line in preflight.ready(each, found[each.name])]
+        for line in dict.fromkeys(lines):
+            say(line)
         return found

@@ -14,13 +14,12 @@ from harness.errors import INTERRUPTED, HarnessError, MachineError
 from harness.files import only_one
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
-from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import journal, month, next_step, run_reports
 from harness.run.engine_run import MeasuredEngine, RunOnEngine
 from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.run.request import RunRequest
-from harness.run.time_limit import BLOCK, JointEnd, budget_for, in_turns, too_short
+from harness.run.time_limit import JointEnd, blocks_named, budget_for, too_short
 from harness.runners.failures import reason_in
 from schemas.submission import Submission
 
@@ -64,7 +63,7 @@ def measured_interleaved(
     }
     limit_s = next(iter(campaigns.values())).stopping.budget_s
     end = end or JointEnd(budget_s=limit_s)
-    ended = _together(runs, end, resumed=request.result.resume)
+    ended = _together(request, runs, end)
     _require_figures(end, ended.values())
     measured: dict[str, MeasuredEngine] = {}
     errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
@@ -82,14 +81,16 @@ def measured_interleaved(
 
 
 def _together(
-    runs: Mapping[str, RunOnEngine], end: JointEnd, *, resumed: bool
+    request: RunRequest, runs: Mapping[str, RunOnEngine], end: JointEnd
 ) -> dict[str, Submission | HarnessError]:
     """Run the engines and return each one's outcome; rename earlier work files unless resuming."""
     campaigns = [run.campaign for run in runs.values()]
-    expected = in_turns(campaigns, end.budget_s)
+    expected = end.expected(campaigns)
     if expected is not None:
-        console.say(f"This takes about {words.seconds(expected.seconds)}.")
-    for run in () if resumed else runs.values():
+        console.say(f"This takes about {expected.span}.")
+    if look := next_step.first_look(request, expected):
+        console.say(look)
+    for run in () if request.result.resume else runs.values():
         journal.make_way(run.work_file, say=console.say)
     shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=end.budget_s)
     # An earlier run must first free the device of this fleet worker.
@@ -100,18 +101,20 @@ def _together(
         pause: Pause = "answer" if at_answers else "pass"
         orders = engine_orders(campaigns[0], tuple(runs), pause)
         started = {name: run.by_blocks(display, pause) for name, run in runs.items()}
-        return interleave(started, orders, needs_all=end.compares, stop=end.after_answers(runs))
+        return interleave(
+            started, orders, needs_all=end.compares, stop=end.after_answers(runs, display.remaining)
+        )
 
 
 def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]) -> None:
     """Raise `BadInputError` if the time limit left no figures to compare."""
     found = [each for each in ended if isinstance(each, Submission)]
-    if end.budget_s is None or end.block_s is None or len(found) < len(ended):
+    if end.budget_s is None or end.least_s is None or len(found) < len(ended):
         return
     if end.compares or all(map(nothing_drafted, found)):
-        more = next_step.resume_command(next_step.RESUME, "--budget", budget_for(end.block_s))
-        pace = "at the pace of its first answers"
-        raise too_short(end.budget_s, BLOCK, end.block_s, pace, f"continue with {more}")
+        more = next_step.resume_command(next_step.RESUME, "--budget", budget_for(end.least_s))
+        pace, what = "at the pace of its first answers", blocks_named(end.least_blocks)
+        raise too_short(end.budget_s, what, end.least_s, pace, f"continue with {more}")
 
 
 def nothing_drafted(submission: Submission) -> bool:

@@ -12,9 +12,10 @@ from estimates.repeatability import single_pass
 from harness import console, features
 from harness.errors import HarnessError
 from harness.report import brief, progress, words
+from harness.run import next_step
 from harness.run.engine_run import MeasuredEngine
 from harness.run.request import ResultOptions, RunRequest
-from harness.run.time_limit import in_turns
+from harness.run.time_limit import JointEnd
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 from schemas.vocabulary import VERDICTS, say
@@ -108,7 +109,7 @@ def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None
             screen.print(f"  {line}", soft_wrap=True, markup=False)
 
 
-def print_plan(request: RunRequest, most_s: float | None = None) -> None:
+def print_plan(request: RunRequest, end: JointEnd | None = None) -> None:
     """Print the plan and its duration without fetching files.
 
     Raises the errors that a run would raise.
@@ -117,7 +118,8 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
     commands = {engine.name: engine.commands(campaigns[engine.name]) for engine in request.engines}
-    estimate = in_turns([*campaigns.values()], most_s or campaign.stopping.budget_s)
+    end = end or JointEnd(budget_s=campaign.stopping.budget_s)
+    estimate = end.expected([*campaigns.values()])
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
@@ -126,6 +128,8 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     answered = features.part("answer").answer_lines(campaign.target.model)
     for line in (*progress.lines(campaign, estimate), *answered):
         screen.print(line, markup=False)
+    if look := next_step.first_look(request, estimate):
+        console.say(look)
     paths = [model.path for model in (campaign.target, *campaign.drafts) if model.path]
     here = all(path.exists() for path in paths)
     when = "" if here else ", after its models are downloaded"

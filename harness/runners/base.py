@@ -266,6 +266,7 @@ class Adapter:
     for a campaign that the engine cannot run. `one_server` returns whether one server answers for
     all arms of a campaign, with the depth in each request, so that the arms can alternate prompt by
     prompt. `served` returns the models that exist only in a server; its argument prints progress.
+    `seen` returns what the engine shows before it loads a model: its name, backend and devices.
     """
 
     open: Runner
@@ -273,3 +274,4 @@ class Adapter:
     commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
     one_server: Callable[[Campaign], bool] = lambda _campaign: False
     served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None
+    seen: Callable[[Campaign], Engine | None] = lambda _campaign: None

@@ -2,12 +2,15 @@
 
 import ctypes
 import os
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import psutil
 
+from harness.machine.command import output, own_module
 from schemas.submission import Device, DeviceMemory
 
 Kind = Literal["cpu", "gpu", "igpu", "accelerator", "other"]
@@ -40,6 +43,15 @@ def devices() -> tuple[Device, ...]:
         )
         for properties in _all_properties()
     )
+
+
+def listed_by_child() -> tuple[Device, ...] | None:
+    """Return the devices as a child process lists them; `None` if its engine does not load.
+
+    A card whose backend was initialised in this process would keep memory for it.
+    """
+    text = output(*own_module("harness.runners.devices"))
+    return msgspec.json.decode(text, type=tuple[Device, ...]) if text else None
 
 
 class MemoryMeter:
@@ -113,3 +125,7 @@ def default_threads() -> int:
     """
     usable = len(psutil.Process().cpu_affinity()) if psutil.LINUX else psutil.cpu_count() or 1
     return max(1, min(psutil.cpu_count(logical=False) or 1, usable) - 1)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(msgspec.json.encode(devices()).decode())

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from harness.options import option
 
-_PANEL = "The search"
+_PANEL, USUAL_MIN = "The search", 20.0
 # Heads and block drafters are trained for a few positions; their files do not contain that number.
 DEEPEST_HEAD = 8
 
@@ -13,16 +13,16 @@ DEEPEST_HEAD = 8
 class SearchOptions:
     """The time limit of a tune, and its largest depth."""
 
-    budget_min: float = option(
+    budget_min: float | None = option(
         "Time limit for the whole command. More time gives narrower intervals; if the time is "
-        "too short, the tune ends with forecasts only, and --resume continues it.",
+        "too short, the tune ends with forecasts only, and --resume continues it. Default: "
+        f"{USUAL_MIN:g}, or the time that the smallest tune needs.",
         name="budget",
         metavar="MINUTES",
         panel=_PANEL,
         usual=True,
         least=0.1,
         most=100_000,
-        default=20.0,
     )
     deepest: int = option(
         "The largest depth (drafted tokens per round). A run at this depth predicts all smaller "

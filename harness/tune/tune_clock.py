@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from harness.campaign.model import PlannedTrial
+from harness.report import words
 from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.report.expected_time import RemainingTime
+from harness.run.time_limit import FIRST_ANSWERS, budget_for
 from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, Prompts, StageName
 from schemas.submission import Submission
 
@@ -79,9 +81,22 @@ class TuneClock:
 
     def look_is_long(self) -> bool:
         """Whether the look used up its time, or leaves too little for race and certificate."""
+        return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < self._least_s()
+
+    def lacks(self) -> str | None:
+        """After three answers, say whether the limit is too short for a pick at their pace."""
+        pick_s = self.spent_s() + self._least_s()
+        if len(self.trials) != FIRST_ANSWERS or pick_s <= self._limit_s:
+            return None
+        return (
+            f"At the pace of the first answers, a pick takes about {words.seconds(pick_s)} "
+            f"(--budget {budget_for(pick_s)}), so this tune may end with forecasts only."
+        )
+
+    def _least_s(self) -> float:
+        """Return the seconds of the smallest race and certificate, at the pace of this stage."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
-        least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
-        return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s
+        return _ROOM * 2 * LEAST_TRIALS * pace_s
 
     def fits_another_stage(self, blocks: int) -> bool:
         """Whether this many blocks of the smallest race or certificate fit into the budget."""

@@ -24,6 +24,7 @@ from harness.report import words
 from harness.report.events import Event
 from harness.report.expected_time import expected, this_machine
 from harness.report.progress import ProgressDisplay
+from harness.run import preflight
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
 from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
@@ -31,7 +32,7 @@ from harness.run.request import RunRequest
 from harness.run.time_limit import budget_for, too_short
 from harness.runners.base import Runner
 from harness.tune import report
-from harness.tune.options import SearchOptions
+from harness.tune.options import USUAL_MIN, SearchOptions
 from harness.tune.outcome import Outcome, as_json, recommended
 from harness.tune.search import (
     LEAST_TRIALS,
@@ -118,9 +119,11 @@ class TuneRequest(RunRequest):
         """Tune, write the result and its chart, print the report."""
         self.check()
         base, families = self._base(fetch=True)
-        stages = Stages(chosen=self.engines[0], families=families)
         prompts = split(base.suite.prompts)
-        self._expected(base, families, prompts)
+        limit_s, whole_s = self._expected(base, families, prompts)
+        if whole_s is not None:
+            console.say(f"This takes about {words.seconds(whole_s)}.")
+        stages = Stages(chosen=self.engines[0], families=families)
         shown = ProgressDisplay(console.progress_console())
         with console.interruptible(), shown as display:
 
@@ -132,7 +135,7 @@ class TuneRequest(RunRequest):
                 base=base,
                 families=families,
                 prompts=prompts,
-                search=self.search,
+                limit_s=limit_s,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
                 observe=observe,
                 say=console.say,
@@ -154,7 +157,7 @@ class TuneRequest(RunRequest):
         else:
             console.print_lines(report.lines(outcome, command=command))
         console.say(f"Result: {path}")
-        minutes = self.search.budget_min
+        minutes = tuner.limit_s / 60
         if outcome.interrupted:
             left = math.ceil(max(1.0, minutes - tuner.elapsed.spent_s() / 60))
             console.say(f"Next, about {left} min: {resume_command(RESUME)}")
@@ -184,8 +187,7 @@ class TuneRequest(RunRequest):
         self.check()
         base, families = self._base(fetch=False)
         prompts = split(base.suite.prompts)
-        limit_s = 60 * self.search.budget_min
-        whole_s = self._expected(base, families, prompts)
+        limit_s, whole_s = self._expected(base, families, prompts)
         depths = {family.name: sorted(family.arms) for family in families}
         if self.result.json:
             plan: dict[str, Json] = {
@@ -212,34 +214,40 @@ class TuneRequest(RunRequest):
 
     def _expected(
         self, base: Campaign, families: Sequence[Family], prompts: Prompts
-    ) -> float | None:
-        """Return the expected seconds; `None` if a model's size is unknown or a GPU is used.
+    ) -> tuple[float, float | None]:
+        """Return the time limit and the expected time in seconds.
 
-        Raises `BadInputError` if the budget is too short for the smallest tune.
+        Without --budget, the limit covers at least the smallest tune; else `BadInputError` is
+        raised for too short a limit. The expected time is `None` if a model's size is unknown or a
+        GPU is used.
         """
+        limit_s = 60 * (self.search.budget_min or USUAL_MIN)
         if machine().gpus and base.settings.gpu_layers:  # the rate applies to the CPU only
-            return None
+            return limit_s, None
         probed = base.interleaved == "prompt"
         scouts = [arm for each in families for arm in each.scouts(probed=probed)]
         look = expected(
             stage(base, scouts, prompts.race, blocks=1), this_machine(base.settings.threads)
         )
         if look is None:
-            return None
-        limit_s = 60 * self.search.budget_min
+            return limit_s, None
         answer_s = look.token_s * base.settings.max_output_tokens
         least_s = look.seconds / (len(prompts.race) if probed else 1) + 2 * LEAST_TRIALS * answer_s
-        if least_s > limit_s:
+        if least_s > limit_s and self.search.budget_min is not None:
             what = f"the smallest tune of {base.target.model.name}"
             instead = f"give --budget {budget_for(least_s)}, or fewer --max-tokens"
             raise too_short(limit_s, what, least_s, "on this processor", instead)
+        if least_s > limit_s:
+            limit_s = 60 * float(budget_for(least_s))
         later = prompts.race_trials + prompts.certificate_trials
-        return min(limit_s, look.seconds + later * answer_s)
+        return limit_s, min(limit_s, look.seconds + later * answer_s)
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Return models and settings as a campaign, and the families that the engine may run."""
         engine = self.engines[0]
         base = engine.campaign(self.options, fetch=fetch)
+        for line in preflight.ready(engine, base):
+            console.say(line)
         names = draft_names(self.options, engine.kind)
         methods = usable_methods(self.options, names, engine.kind)
         commands = engine.connection.spec_server_commands

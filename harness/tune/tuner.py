@@ -19,7 +19,6 @@ from harness.run.stopping import Prune
 from harness.runners.base import Runner
 from harness.tune import decisions
 from harness.tune.forecast import Candidate, of_family, shortlist
-from harness.tune.options import SearchOptions
 from harness.tune.outcome import Contender, Outcome, State
 from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.tune_clock import TuneClock
@@ -44,7 +43,7 @@ class Tuner:
     base: Campaign
     families: Sequence[Family]
     prompts: Prompts
-    search: SearchOptions
+    limit_s: float
     context: execute.RunContext
     observe: Observe
     say: Callable[[str], None]
@@ -57,14 +56,13 @@ class Tuner:
 
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C is pressed."""
-        limit_s = 60 * self.search.budget_min
-        self.elapsed = TuneClock(limit_s, self.clock, self.stages, self.prompts)
+        self.elapsed = TuneClock(self.limit_s, self.clock, self.stages, self.prompts)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
         # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
-            left_s = max(0.0, limit_s - sum(walls))
+            left_s = max(0.0, self.limit_s - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         ranked: tuple[str, ...] = ()
         if self._goes_on():
@@ -217,6 +215,8 @@ class Tuner:
                 submission: Submission = end.value
                 return submission
             done = self.elapsed.trials
+            if name == "look" and (text := self.elapsed.lacks()):
+                self.say(text)
             drafted = len({trial.arm for trial in done}) > 1
             between = drafted and planned[order].prompt != done[-1].prompt
             alone = len(self.elapsed.failed) == len(campaign.arms) - 1

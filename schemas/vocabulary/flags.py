@@ -31,6 +31,7 @@ class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     docs: str
     message: str = ""
     remedy: str = ""
+    passes: bool = False
     bounds: Mapping[str, float] = {}
     cases: Mapping[str, FlagCase] = {}
 

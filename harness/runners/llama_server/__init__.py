@@ -16,4 +16,5 @@ def connect(options: ConnectionOptions) -> Adapter:
         identity=lambda: find(options.binary).identity(),
         commands=partial(command_lines, options=options),
         one_server=partial(one_server, options=options),
+        seen=lambda campaign: find(options.binary).report(campaign, options.backend).engine,
     )

@@ -109,7 +109,10 @@ def test_a_head_without_a_file_is_refused_unless_it_can_be_built_in() -> None:
 
 def test_a_known_target_brings_its_draft_model_for_draft_models_only() -> None:
     assert draft_names(Options(methods=(parse("mtp"),))) == ()
-    assert draft_names(Options(methods=(parse("draft-model"),))) != ()
+    usual = draft_names(Options(methods=(parse("draft-model"),)))
+    assert usual != ()
+    # The documented command to measure the cost of a round.
+    assert draft_names(Options(methods=(parse("forced:length=2.5,n_max=4"),))) == usual
 
 
 def test_a_server_draft_without_a_name_is_refused() -> None:

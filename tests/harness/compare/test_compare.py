@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from harness.campaign.trial_order import engine_orders, passes, plan
 from harness.cli import app
-from harness.run import run_command
+from harness.run.time_limit import JointEnd
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign
 from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_answers import MODEL
@@ -194,8 +194,14 @@ def test_calls_that_only_head_corrupts_end_with_4(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("against", "prompt_ms"),
-    few([pytest.param("--base", 1200), pytest.param("--reference", 2000)], 1),
+    ("against", "prompt_ms", "what"),
+    few(
+        [
+            pytest.param("--base", 1200, "a comparison of 6 blocks"),
+            pytest.param("--reference", 2000, "a block of all prompts"),
+        ],
+        1,
+    ),
 )
 def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     comparing: Comparing,
@@ -203,12 +209,13 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     monkeypatch: pytest.MonkeyPatch,
     against: str,
     prompt_ms: int,
+    what: str,
 ) -> None:
     # Each arm warms up and answers two prompts: 14 s for both builds, 12 s for one. There are six.
     slow = scripted.write(tmp_path / "llama-server", build=7000, prompt_ms=prompt_ms)
     base = str(slow) if against == "--base" else str(tmp_path / "reference.json")
     monkeypatch.setattr(sys, "argv", ["draftmap", "compare", "--head", "x", "--budget", "0.1"])
-    monkeypatch.setattr(run_command, "in_turns", lambda *_: None)  # as on a card
+    monkeypatch.setattr(JointEnd, "expected", lambda *_: None)  # as on a card
 
     done = comparing.called(
         *("--head", str(slow), against, base, "--budget", "0.1"),
@@ -216,7 +223,7 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     )
 
     assert (done.exit_code, done.stdout) == (2, ""), done.stderr
-    assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
+    assert f"--budget 0.1 is too short: {what} takes about" in done.stderr
     assert (
         "s at the pace of its first answers; continue with python -m harness compare" in done.stderr
     )

@@ -3,13 +3,16 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from harness.campaign.model import PlannedTrial
+from harness.campaign.trial_order import plan
 from harness.report import events
 from harness.report.expected_time import ExpectedTime, RemainingTime
 from harness.report.progress import ProgressDisplay
 from harness.runners.base import Failure
+from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.processes import eventually
 
 EXPECTED = ExpectedTime(seconds=60, least_seconds=60, first_seconds=60, token_s=0.1)
@@ -121,6 +124,43 @@ def test_a_prompt_that_is_processed_once_is_not_expected_again() -> None:
         remaining.observe("", events.TrialEnded(trial=trial, again_s=10))
     remaining.observe("", events.Extended(total=6))
     assert remaining.seconds() == 2 * 10  # both prompts are known
+
+
+def announced(*, restarts: bool, later: float) -> list[float]:
+    """The announced over the true duration after each answer, from the third on.
+
+    Two arms answer four prompts in four blocks, in 2 s and 1.2 s, from the second half of the
+    answers on `later` times as long. A server starts in 4 s, or an arm reads a prompt first in 1 s.
+    """
+    now_s, known, said = 10.0, set[object](), list[float]()
+    remaining = RemainingTime(clock=lambda: now_s)
+    planned = replace(campaign(arms=(BASELINE, DRAFT), prompts=4, blocks=4), interleaved="block")
+    trials = plan(planned if restarts else replace(planned, interleaved="prompt"))
+    remaining.observe("", events.TrialsPlanned(total=32, prompts=4, restarts=restarts))
+    for arm in planned.arms:
+        remaining.observe("", events.WarmedUp(arm=arm.id))
+    for number, trial in enumerate(trials, start=1):
+        factor = later if number > len(trials) / 2 else 1.0
+        once = (trial.arm, trial.block if restarts else trial.prompt)
+        once_s = 0.0 if once in known else factor * (4.0 if restarts else 1.0)
+        known.add(once)
+        answer_s = factor * (2.0 if trial.arm == BASELINE.id else 1.2)
+        now_s += once_s + answer_s
+        remaining.observe("", events.TrialEnded(trial=trial, again_s=answer_s))
+        said.append(now_s + (remaining.seconds() or 0.0))
+    return [each / now_s for each in said[2:]]
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+@pytest.mark.parametrize("later", [1.0, 1.5])
+def test_the_announced_time_is_right_within_half_from_the_third_answer_on(
+    later: float, *, restarts: bool
+) -> None:
+    ratios = announced(restarts=restarts, later=later)
+
+    assert len(ratios) == 30
+    assert min(ratios) > 1 / 1.5
+    assert max(ratios) < 1.5
 
 
 def test_a_failure_is_printed_once_with_its_reason() -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import psutil
 import pytest
 
-from harness.campaign.trial_order import engine_orders
+from harness.campaign.trial_order import engine_orders, plan
 from harness.errors import HarnessError, MachineError, NothingMeasuredError
+from harness.report import events
 from harness.report.events import Event, TrialStarted
+from harness.report.expected_time import RemainingTime
 from harness.run.execute import by_blocks
 from harness.run.interleave import EngineRun, NotStartedError, all_fit, interleave
 from harness.run.time_limit import JointEnd
@@ -206,52 +208,59 @@ def test_both_stay_in_memory_only_without_a_graphics_card_and_with_room_for_twic
     assert not all_fit([one, one], replace(machine, gpus=()))
 
 
+def paced(end: JointEnd, late_s: float = 2.0) -> int | None:
+    """The number of answers after which a run ends; `None` if the time limit never ends it.
+
+    Loading takes 8 s and an answer 2 s, in later blocks `late_s`. Three arms and four prompts are a
+    block of twelve, so the first takes 24 s; there are three.
+    """
+    now_s = 0.0
+    end.clock = lambda: now_s
+    planned = campaign(prompts=4, blocks=3)
+    remaining = RemainingTime(clock=end.clock)
+    remaining.observe("", events.TrialsPlanned(total=36, prompts=4))
+    for arm in planned.arms:
+        remaining.observe("", events.WarmedUp(arm=arm.id))
+    runs: Any = {"base": SimpleNamespace(campaign=planned, so_far=list)}
+    stop = end.after_answers(runs, remaining)
+    now_s = 8.0
+    for number, trial in enumerate(plan(planned)[:-1], start=1):
+        now_s += late_s if trial.block else 2.0
+        remaining.observe("", events.TrialEnded(trial=trial, again_s=2.0))
+        if stop(number) is not None:
+            return number
+    return None
+
+
 @pytest.mark.parametrize(
-    ("budget_s", "compares", "ends", "block_s", "said"),
+    ("end", "ends", "least_s"),
     [
-        # Three arms and four prompts are a block of twelve: 8 + 12 * 2 s, and the whole 8 + 36 * 2.
-        (84.0, True, None, None, 0),
-        (40.0, True, (12, "budget-spent"), None, 1),
-        # Seen after four answers, when the limit still has half of its time.
-        (31.0, True, (4, "budget-spent"), 32.0, 0),
+        # A block ends after 8 + 24 s, the last one after 8 + 72 s.
+        ({"budget_s": 84.0, "compares": True}, None, None),
+        ({"budget_s": 40.0, "compares": True}, 12, None),
+        # Seen after three answers, when the limit still has half of its time.
+        ({"budget_s": 31.0, "compares": True}, 3, 32.0),
+        ({"budget_s": 79.0, "compares": True, "least_blocks": 3}, 3, 80.0),
+        # The limit was not given: it becomes 1.2 times 80 s.
+        ({"budget_s": 79.0, "compares": True, "least_blocks": 3, "grows": True}, None, None),
         # A run reports the prompts that were answered until the limit came: 8 + 11 * 2 are within.
-        (31.0, False, (12, "budget-spent"), None, 0),
-        (19.0, False, (6, "budget-spent"), 32.0, 0),
+        ({"budget_s": 31.0}, 12, None),
+        ({"budget_s": 19.0}, 6, 32.0),
         # A third block would end after 56 * 3 / 2 s: it loads again.
-        (83.0, True, (24, "budget-spent"), None, 0),
+        ({"budget_s": 83.0, "compares": True}, 24, None),
     ],
 )
-def test_engines_end_at_the_time_limit_and_a_block_that_is_too_long_is_seen_early(
-    capsys: pytest.CaptureFixture[str],
-    budget_s: float,
-    ends: tuple[int, str] | None,
-    block_s: float | None,
-    said: int,
-    *,
-    compares: bool,
+def test_engines_end_at_the_time_limit_and_blocks_that_are_too_long_are_seen_early(
+    end: dict[str, Any], ends: int | None, least_s: float | None
 ) -> None:
-    # Loading takes eight seconds, an answer two.
-    readings = [0.0, *(8.0 + 2 * answer for answer in range(1, 36))]
-    runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3), so_far=list)}
-    end = JointEnd(
-        enough=(lambda _found: False) if compares else None,
-        budget_s=budget_s,
-        clock=iter(readings).__next__,
-    )
-    stop = end.after_answers(runs)
+    compares = end.pop("compares", False)
+    joint = JointEnd(enough=(lambda _found: False) if compares else None, **end)
 
-    reasons = ((position, stop(position)) for position in range(1, 36))
-    found = next((each for each in reasons if each[1]), None)
-
-    assert (found, end.block_s) == (ends, block_s)
-    assert capsys.readouterr().err.count("At the pace of the first answers") == said
+    assert (paced(joint), joint.least_s) == (ends, least_s)
 
 
 def test_a_block_that_takes_longer_than_those_before_it_ends_with_the_limit() -> None:
-    runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3), so_far=list)}
-    end = JointEnd(budget_s=60.0, clock=iter([0.0, 12.0, 58.0, 61.0]).__next__)
-    stop = end.after_answers(runs)
+    end = JointEnd(budget_s=70.0)
 
-    found = [stop(position) for position in (12, 13, 14)]
-
-    assert (found, end.block_s) == ([None, None, "budget-spent"], None)
+    # A second block would have ended after 64 s, but its second answer ends after 92 s.
+    assert (paced(end, late_s=30.0), end.least_s) == (14, None)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from estimates.model import Summary
+from estimates.flags import in_order
+from estimates.model import Flag, Summary
 from harness import PROGRAM
 from harness.campaign.method_parser import as_text, parse
 from harness.campaign.options import Options
+from harness.report.expected_time import ExpectedTime
 from harness.report.use import LocalFiles
 from harness.run import next_step
 from harness.run.chosen_engine import ChosenEngine
@@ -97,6 +99,45 @@ def test_a_whole_run_that_says_too_little_gets_twice_the_blocks(tmp_path: Path) 
     assert said.startswith("Next, about 20 min: ")
     assert said.endswith(" --blocks 6")
     assert "r.json" not in said  # an existing result is not written over
+
+
+@pytest.mark.parametrize(
+    ("doubt", "again"), [("busy-machine", True), ("gpu-use-not-shown", False), ("diverged", False)]
+)
+def test_a_run_is_repeated_only_if_its_doubt_may_pass(
+    tmp_path: Path, doubt: str, *, again: bool
+) -> None:
+    doubted = measured(ended("completed"), **{**UNKNOWN, "verdict": "uncertain", "doubt": doubt})
+
+    assert (next_step.after(request(tmp_path), doubted) is not None) == again
+
+
+def test_a_flag_that_will_return_comes_before_one_that_may_pass() -> None:
+    flags = [
+        Flag(name=name, severity="serious", message="", remedy="")
+        for name in ("busy-machine", "gpu-use-not-shown")
+    ]
+
+    assert [flag.name for flag in in_order(flags)] == ["gpu-use-not-shown", "busy-machine"]
+
+
+@pytest.mark.parametrize(("seconds", "offered"), [(599.0, False), (601.0, True)])
+@pytest.mark.usefixtures("cache_dir")
+def test_a_long_run_with_the_defaults_comes_with_a_first_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, *, offered: bool
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["x", "run", "--target", "a.gguf", "--dry-run"])
+    expected = ExpectedTime(
+        seconds=seconds, least_seconds=seconds, first_seconds=seconds, token_s=0.1
+    )
+
+    found = next_step.first_look(request(tmp_path), expected)
+
+    assert (found is not None) == offered
+    if found is not None:
+        assert found.startswith("A first look takes about ")
+        assert found.endswith(f": {PROGRAM} run --target a.gguf --quick")
+    assert next_step.first_look(request(tmp_path, quick=True), expected) is None
 
 
 def test_an_answer_needs_no_next_step(tmp_path: Path) -> None:

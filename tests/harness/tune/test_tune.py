@@ -1,6 +1,7 @@
 """A tune finds the depth that is known to be best, and keeps what it measured."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import partial
@@ -15,9 +16,9 @@ from harness.campaign.method_parser import parse
 from harness.cli import app
 from harness.errors import MachineError
 from harness.report.events import Event, TrialStarted
+from harness.report.expected_time import MachineRate
 from harness.run import journal
-from harness.tune import report
-from harness.tune.options import SearchOptions
+from harness.tune import report, tune_request
 from harness.tune.outcome import Outcome, as_json, why
 from harness.tune.search import StageName, families, split
 from harness.tune.tuner import Tuner
@@ -66,7 +67,7 @@ def tuner(
         base=replace(plain, suite=CORE),
         families=families(chosen, plain.drafts, deepest=8),
         prompts=split(CORE.prompts),
-        search=SearchOptions(),
+        limit_s=1200.0,
         context=replace(context(), now=lambda: "2026-11-22T00:00:00Z"),
         observe=observe,
         say=lambda _text: None,
@@ -236,7 +237,7 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
 @pytest.mark.usefixtures("cache_dir")
 def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_only() -> None:
     hurried = tuner(TYPICAL_RIG, "prompt-lookup")
-    hurried.search = SearchOptions(budget_min=0.0001)
+    hurried.limit_s = 0.006
 
     outcome = hurried.run()
 
@@ -252,7 +253,7 @@ def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_o
 @pytest.mark.usefixtures("cache_dir")
 def test_a_look_that_its_budget_cut_short_is_finished_with_a_larger_one() -> None:
     hurried = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8)
-    hurried.search = SearchOptions(budget_min=0.0001)
+    hurried.limit_s = 0.006
     hurried.run()
 
     resumed = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run()
@@ -342,3 +343,19 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
     assert "Prompt lookup: depth 1 to 6" in result.stdout
     assert "race on 8 prompts, certificate on 24 others, within 5 min" in result.stdout
     assert "expected  about " in result.stdout
+
+
+def test_the_usual_limit_grows_with_the_smallest_tune_and_a_given_one_is_refused(
+    models: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = MachineRate(bytes_per_s=2e3, threads=1)
+    monkeypatch.setattr(tune_request, "this_machine", lambda _threads: slow)
+
+    usual = call(*TUNE, *models, "--dry-run", "--json")
+    given = call(*TUNE, *models, "--dry-run", "--budget", "20")
+
+    assert usual.exit_code == 0, usual.stderr
+    least_min = int(re.findall(r"give --budget (\d+)", given.stderr)[0])
+    assert given.exit_code == 2
+    assert least_min > 20
+    assert json.loads(usual.stdout)["budget_s"] == 60 * least_min

@@ -110,3 +110,18 @@ def test_the_winner_of_a_tune_is_measured_again_by_a_run(monkeypatch: pytest.Mon
         f"{PROGRAM} run --target a --draft b --threads 8 --method mtp:n_max=3"
     )
     assert " --draft " not in run_again(parse("ngram-simple"))
+
+
+def test_a_limit_that_is_too_short_for_a_pick_is_named_after_three_answers() -> None:
+    now_s = 0.0
+    clock = TuneClock(60.0, lambda: now_s, {}, split(CORE.prompts))
+    told = []
+
+    for now_s in (8.0, 10.0, 12.0, 14.0):  # noqa: B007 - read by the clock
+        trial = PlannedTrial(order=0, block=0, prompt="a", arm="baseline")
+        clock.observe(TrialEnded(trial=trial, again_s=2.0))
+        told.append(clock.lacks())
+
+    # 12 s so far, then twice twelve answers of 2 s, with half as much again for loading.
+    assert [text is not None for text in told] == [False, False, True, False]
+    assert "a pick takes about 84 s (--budget 2)" in str(told[2])

@@ -32,12 +32,22 @@ def write(
     token_ms: float = 1.0,
     prompt_ms: float = 1.0,
     crashes_with: str = "-",
+    devices: str | None = None,
 ) -> Path:
-    """Write a program of this build; it ends at once if an argument is `crashes_with`."""
+    """Write a program of this build; it ends at once if an argument is `crashes_with`.
+
+    With `devices`, it has the option that prints them.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     said = f"{build} {token_ms} {prompt_ms} {crashes_with}"
     command = f'"{sys.executable}" -I -S "{Path(__file__)}" {said}'
-    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+    lists = f"""case "$1" in
+    --help) echo "--list-devices    print the devices" ;;
+    --list-devices) echo "{devices}"; exit 0 ;;
+    esac
+    """
+    lists = "" if devices is None else lists
+    path.write_text(f'#!/bin/sh\n{lists}exec {command} "$@"\n', "utf-8")
     path.chmod(0o755)
     return path
 
