@@ -27,10 +27,18 @@ from pipeline.site.pages.learned_file import device_key
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PEOPLE = "select distinct person from figure order by person"
+# A person's pairs are those of their figures and, for an account, those of its files, also if
+# doubts keep them from the map.
 OWN = """
     select distinct figure.device, figure.target, pair.device_label, pair.target_label
     from figure join pair using (device, target) where person = $person
+    union
+    select setup.device, setup.target, setup.device_label, setup.target_label
+    from setup
+    where coalesce(lower(contributor), 'anonymous') = $person
 """
+# The badge counts an account's own files.
+BADGE = ("badge",)
 
 
 def person_of(document: Mapping[str, Any], row: Mapping[str, Any]) -> str:
@@ -42,8 +50,11 @@ def person_of(document: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     return found
 
 
-def without(person: str, folder: Path) -> None:
-    """Copy the results without a person's speculative rows and without an account's files."""
+def without(person: str, folder: Path) -> bool:
+    """Copy the results without a person's speculative rows and without an account's files.
+
+    Return whether there are such files.
+    """
     shutil.copytree(RESULTS, folder)
     for path in (folder / "published").glob("*.json"):
         document = json.loads(path.read_bytes())
@@ -56,10 +67,14 @@ def without(person: str, folder: Path) -> None:
             path.write_text(
                 json.dumps(document | {"rows": rows}), "utf-8"
             ) if rows else path.unlink()
-    for path in (folder / "community").rglob("*.json"):
-        stated = json.loads(path.read_bytes()).get("contributor")
-        if (stated or "anonymous").lower() == person:
-            path.unlink()
+    own = [
+        path
+        for path in (folder / "community").rglob("*.json")
+        if (json.loads(path.read_bytes()).get("contributor") or "anonymous").lower() == person
+    ]
+    for path in own:
+        path.unlink()
+    return bool(own)
 
 
 def predicted(before: State, after: State) -> Iterator[tuple[float, str]]:
@@ -81,13 +96,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         people = [person for (person,) in whole.sql(PEOPLE).fetchall()]
         for person in people[:: max(1, len(people) // (chosen.some or len(people)))]:
             rows = whole.execute(OWN, {"person": person}).fetchall()
+            folder = Path(name) / "results"
+            own_files = without(person, folder)
             own = Own(
-                pairs=frozenset(row[:2] for row in rows),
+                pairs=frozenset({*(row[:2] for row in rows), *([BADGE] if own_files else [])}),
                 cards=frozenset(device_key(label) for _, _, label, _ in rows),
                 models=frozenset(model_key(label) for *_, label in rows),
             )
-            folder = Path(name) / "results"
-            without(person, folder)
             after = State.of(open_database(folder, cache=cache))
             shutil.rmtree(folder)
             others = [x for x in moved_others(before, after, own) if "prediction" not in x]
