@@ -8,8 +8,6 @@ import {
   UNKNOWN,
 } from "./say.js";
 
-export { csvCell };
-
 const MARKDOWN_ROWS = 200;
 
 const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";

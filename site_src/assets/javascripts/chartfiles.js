@@ -9,20 +9,10 @@ const MOST_PX = 16000; // the longest side that every browser can paint
 const SHOWN_MS = 2000;
 const SVG = "http://www.w3.org/2000/svg";
 // The properties that style sheets set for a drawing in the page.
-const LOOKS = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "opacity",
-  "font-family",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "dominant-baseline",
-  "display",
-];
+const LOOKS = (
+  "fill fill-opacity stroke stroke-width stroke-dasharray opacity font-family font-size " +
+  "font-weight text-anchor dominant-baseline display"
+).split(" ");
 
 const shown = (node) => node && node.getClientRects().length > 0;
 const drawing = (figure) =>

@@ -20,16 +20,14 @@ const typed = (form) => {
 };
 
 // ---- what it says ---------------------------------------------------------------------------
-const tile = (tone, term, value, ...note) => {
-  const box = el(
+const tile = (tone, term, value, ...note) =>
+  el(
     "div",
     `dm-tile dm-tile--${tone}`,
     el("dt", "", term),
     el("dd", "dm-tile__figure", value),
+    el("dd", "dm-tile__note", ...note),
   );
-  box.append(el("dd", "dm-tile__note", ...note));
-  return box;
-};
 
 const pill = (known, name) =>
   el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
@@ -157,16 +155,11 @@ const fallOf = ({ fall }) => {
       before === null
         ? number(rate)
         : (rate < before ? "−" : "+") + number(Math.abs(rate - before));
-    const head = el("th", "", name);
-    head.scope = "row";
+    const head = el("th", { scope: "row" }, name);
     body.append(el("tr", "", head, el("td", "", change), el("td", "dm-slower__bars", bar)));
   }
-  return el(
-    "table",
-    "dm-slower__fall",
-    el("caption", "", "Breakdown of the speed, in tokens/s"),
-    body,
-  );
+  const caption = el("caption", "", "Breakdown of the speed, in tokens/s");
+  return el("table", "dm-slower__fall", caption, body);
 };
 
 const causes = (place, f, known) => {
