@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.model_names import find_quantisation
-from answers.name_scan import FOUND, TABLE, Token, scan
+from answers.name_scan import FOUND, TABLE, Token, named_tokens, scan
 from answers.names_table import PRINTED, ListedCard
 from estimates.roofline import devices, normalised
 
@@ -212,9 +212,8 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
         cards = [NamedCard(key=None, count=count, gib=alone)]
     if not cards and not unknown:
         ram = ram or alone
-        words = (processor or "").split()  # the longest end that names a graphics unit
-        ends = (TABLE.keys.get("".join(words[at:]), "") for at in range(len(words)))
-        rows = (TABLE.cards[int(each.split()[1])] for each in ends if each.startswith("card"))
+        words = named_tokens([Token("word", word) for word in (processor or "").split()])
+        rows = (TABLE.cards[int(x.meant[0])] for x in words if x.kind == "card")  # its own graphics
         cards = [NamedCard(key=row.key, gib=ram) for row in rows if row.shares][:1]
     if processor is None and FOUND["processor_word"].search(plain):
         processor = "cpu"
