@@ -197,8 +197,7 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
     named = [spot.card(total) for spot in spots]
     unknown = [x.text for x, (card, _) in zip(spots, named, strict=True) if not (card and card.key)]
     rest = "".join(f" {x.text}" if x.kind in _LEFT else "|" for x in tokens)
-    parts = [part.split() for part in rest.split("|")]
-    strange = [" ".join(part) for part in parts if any(map(FOUND["chip"].search, part))]
+    strange = [part.strip() for part in rest.split("|") if FOUND["chip"].search(part)]
     unknown += [part for part in strange if part not in " ".join(unknown)]
     cards = [card for card, _ in named if card]
     ram = next((more for _, more in named if more), None)

@@ -68,8 +68,7 @@ const machineOf = (table, tokens) => {
   const named = spots.map((spot) => cardOf(spot, total));
   const unknown = spots.filter((_, at) => !named[at].card?.key).map(({ text }) => text);
   const parts = textOf(tokens.map((x) => (LEFT.test(x.kind) ? x : { text: "|" }))).split("|");
-  const isChip = (word) => new RegExp(patterns.chip).test(word);
-  const strange = parts.map((part) => part.trim()).filter((part) => part.split(" ").some(isChip));
+  const strange = parts.map((part) => part.trim()).filter((x) => new RegExp(patterns.chip).test(x));
   unknown.push(...strange.filter((part) => !unknown.join(" ").includes(part)));
   let cards = named.map(({ card }) => card).filter(Boolean);
   const loose = spots.length ? [] : tokens; // no card's
