@@ -52,7 +52,7 @@ class Scan(NamedTuple):
 @cache
 def scan(text: str) -> Scan:
     """The parts of a text; the first name that has a family or a size is the model's."""
-    tokens = list(_named(list(_tokens(plain_text(text)))))
+    tokens = list(named_tokens(list(_tokens(plain_text(text)))))
     before, joints = "", ""
     for token in tokens:
         joints += "-" if f"{before}-{token.text}" in text.lower() else " "
@@ -99,7 +99,7 @@ def _tokens(plain: str) -> Iterator[Token]:
             yield Token(kind, words, value)
 
 
-def _named(tokens: list[Token]) -> Iterator[Token]:
+def named_tokens(tokens: list[Token]) -> Iterator[Token]:
     """The tokens with the longest known spelling at each word."""
     at = 0
     while at < len(tokens):

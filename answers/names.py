@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.model_names import find_quantisation
-from answers.name_scan import FOUND, TABLE, Token, scan
+from answers.name_scan import FOUND, TABLE, Token, named_tokens, scan
 from answers.names_table import PRINTED, ListedCard
 from estimates.roofline import devices, normalised
 
@@ -197,8 +197,7 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
     named = [spot.card(total) for spot in spots]
     unknown = [x.text for x, (card, _) in zip(spots, named, strict=True) if not (card and card.key)]
     rest = "".join(f" {x.text}" if x.kind in _LEFT else "|" for x in tokens)
-    parts = [part.split() for part in rest.split("|")]
-    strange = [" ".join(part) for part in parts if any(map(FOUND["chip"].search, part))]
+    strange = [part.strip() for part in rest.split("|") if FOUND["chip"].search(part)]
     unknown += [part for part in strange if part not in " ".join(unknown)]
     cards = [card for card, _ in named if card]
     ram = next((more for _, more in named if more), None)
@@ -212,9 +211,8 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
         cards = [NamedCard(key=None, count=count, gib=alone)]
     if not cards and not unknown:
         ram = ram or alone
-        words = (processor or "").split()  # the longest end that names a graphics unit
-        ends = (TABLE.keys.get("".join(words[at:]), "") for at in range(len(words)))
-        rows = (TABLE.cards[int(each.split()[1])] for each in ends if each.startswith("card"))
+        words = named_tokens([Token("word", word) for word in (processor or "").split()])
+        rows = (TABLE.cards[int(x.meant[0])] for x in words if x.kind == "card")  # its own graphics
         cards = [NamedCard(key=row.key, gib=ram) for row in rows if row.shares][:1]
     if processor is None and FOUND["processor_word"].search(plain):
         processor = "cpu"

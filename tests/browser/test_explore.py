@@ -114,8 +114,8 @@ def test_the_copied_csv_holds_the_rows_that_are_shown(page: Page, base: str) -> 
     assert copied[0]["evidence"].startswith(base + "submissions/")
 
 
-CELLS = """async ([name, texts]) => {
-  const all = await import('../assets/javascripts/cells-text.js');
+CELLS = """async ([script, name, texts]) => {
+  const all = await import(`../assets/javascripts/${script}.js`);
   return texts.map(all[name]);
 }"""
 SHEET = {
@@ -155,7 +155,7 @@ def test_copied_formulas_get_an_apostrophe_as_in_the_files(page: Page, base: str
     opened(page, base + "explore/")
     cells = SHEET | QUOTED
 
-    assert page.evaluate(CELLS, ["csvCell", list(cells)]) == list(cells.values())
+    assert page.evaluate(CELLS, ["say", "csvCell", list(cells)]) == list(cells.values())
     assert [guarded(text) for text in SHEET] == list(SHEET.values())
     lines = ",".join(cells.values())
     assert next(csv.reader(io.StringIO(lines, newline=""))) == [guarded(text) for text in cells]
@@ -164,7 +164,9 @@ def test_copied_formulas_get_an_apostrophe_as_in_the_files(page: Page, base: str
 def test_text_stays_text_in_a_copied_markdown_table(page: Page, base: str) -> None:
     opened(page, base + "explore/")
 
-    assert page.evaluate(CELLS, ["markdownCell", list(MARKDOWN)]) == list(MARKDOWN.values())
+    found = page.evaluate(CELLS, ["cells-text", "markdownCell", list(MARKDOWN)])
+
+    assert found == list(MARKDOWN.values())
 
 
 def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str) -> None:

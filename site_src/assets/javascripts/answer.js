@@ -2,13 +2,14 @@
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
 import { machineName, once } from "./answerdata.js";
-import { el } from "./dom.js";
+import { el, link } from "./dom.js";
 import { machineFor, modelFor } from "./listed.js";
 import { readModel, read as readNames } from "./names.js";
 import { rate, times } from "./say.js";
 
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as on the map
 const USUAL_RAM_GIB = 32;
+const NAME_A_CARD = "Name a card such as RTX 4060, a Mac such as M4 Pro 24 GB, or a memory: 12 GB.";
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 
 // ---- the question -----------------------------------------------------------------------------
@@ -41,7 +42,6 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
 };
 
 // ---- drawing ----------------------------------------------------------------------------------
-const link = (href, text) => Object.assign(el("a", "", text), { href });
 const copy = async ({ target }, text) => {
   try {
     await navigator.clipboard.writeText(text);
@@ -145,19 +145,13 @@ const unanswered = (data, { card, model, found, named }) => {
     named.nearest?.length ? strange("model", model || card, named.nearest) : null,
     found.machine
       ? el("p", "", `Name a model for ${machineName(found.machine)}, or its size: `, ...sizes)
-      : el(
-          "p",
-          "",
-          "Name a card such as RTX 4060, a Mac such as M4 Pro 24 GB, or a memory: 12 GB.",
-        ),
+      : el("p", "", NAME_A_CARD),
   );
 };
 
 export const exploreAddress = (data, { card, model, task }) => {
-  const asked = {
-    words: [card, model].filter(Boolean).join(" "),
-    task: task === "all" ? "" : task,
-  };
+  const words = [card, model].filter(Boolean).join(" ");
+  const asked = { words, task: task === "all" ? "" : task };
   const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value));
   return `${data.root}explore/${query.size ? `?${query}` : ""}`;
 };

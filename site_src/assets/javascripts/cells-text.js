@@ -8,15 +8,9 @@ import {
   UNKNOWN,
 } from "./say.js";
 
-export { csvCell };
-
 const MARKDOWN_ROWS = 200;
 
 const figureColumn = (name) => (cells, row) => printed(cells, name, row) ?? "";
-const percentColumn = (cells, row) => {
-  const share = printed(cells, "accepted", row);
-  return share === null ? "" : share;
-};
 const numberOf = (name) => (cells, row) => {
   const found = key(cells, name, row);
   return found === "none" ? "" : found;
@@ -48,19 +42,18 @@ const COLUMNS = {
   tps: figureColumn("rate"),
   tokens_per_round: figureColumn("tokens"),
   round_cost: figureColumn("cost"),
-  accepted_percent: percentColumn,
+  accepted_percent: figureColumn("accepted"),
   rigs: figureColumn("rigs"),
   submissions: figureColumn("submissions"),
+  // A page of the site, or the address of a public source.
+  evidence: (cells, row, root) => new URL(page(cells, "evidence", row), root).href,
 };
 
-// A page of the site, or the address of a public source.
-const evidence = (cells, root, row) => new URL(page(cells, "evidence", row), root).href;
-
 export const csv = (cells, rows, root) => {
-  const lines = [[...Object.keys(COLUMNS), "evidence"].join(",")];
+  const lines = [Object.keys(COLUMNS).join(",")];
   for (const row of rows) {
-    const values = Object.values(COLUMNS).map((value) => csvCell(String(value(cells, row))));
-    lines.push([...values, csvCell(evidence(cells, root, row))].join(","));
+    const values = Object.values(COLUMNS).map((value) => csvCell(String(value(cells, row, root))));
+    lines.push(values.join(","));
   }
   return `${lines.join("\n")}\n`;
 };
@@ -123,37 +116,24 @@ export const method = (cells, row) => {
   );
 };
 
+const MARKDOWN_COLUMNS = {
+  Device: COLUMNS.device,
+  Backend: COLUMNS.backend,
+  Target: (cells, row) => `${label(cells, "target", row)} ${key(cells, "quant", row)}`,
+  Method: method,
+  Draft: COLUMNS.draft,
+  Task: (cells, row) => label(cells, "task", row),
+  Speedup: speedup,
+  "95 %, another machine": (cells, row) => interval(cells, row) ?? "",
+  "Request with a 256-token answer": (cells, row) => request(cells, row).filter(Boolean).join(" "),
+  Verdict: (cells, row) => label(cells, "verdict", row),
+};
 export const markdown = (cells, rows, address) => {
-  const heads = [
-    "Device",
-    "Backend",
-    "Target",
-    "Method",
-    "Draft",
-    "Task",
-    "Speedup",
-    "95 %, another machine",
-    "Request with a 256-token answer",
-    "Verdict",
-  ];
+  const heads = Object.keys(MARKDOWN_COLUMNS);
   const lines = [`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`];
   for (const row of rows.slice(0, MARKDOWN_ROWS)) {
-    const target = `${label(cells, "target", row)} ${key(cells, "quant", row)}`;
-    const values = [
-      label(cells, "device", row),
-      key(cells, "backend", row),
-      target,
-      method(cells, row),
-      label(cells, "draft", row),
-    ];
-    const found = [
-      label(cells, "task", row),
-      speedup(cells, row),
-      interval(cells, row) ?? "",
-      request(cells, row).filter(Boolean).join(" "),
-      label(cells, "verdict", row),
-    ];
-    lines.push(`| ${[...values, ...found].map(markdownCell).join(" | ")} |`);
+    const values = Object.values(MARKDOWN_COLUMNS).map((value) => value(cells, row));
+    lines.push(`| ${values.map(markdownCell).join(" | ")} |`);
   }
   const more =
     rows.length > MARKDOWN_ROWS ? `The first ${MARKDOWN_ROWS} of ${rows.length} cells. ` : "";

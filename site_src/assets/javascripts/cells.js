@@ -5,20 +5,8 @@ import { classOf, fitsSize, has, spread } from "./terms.js";
 const FORMAT = "draftmap-explore";
 const VERSION = 1;
 // The facets in which a word of the search may occur.
-const SEARCHED = [
-  "device",
-  "vendor",
-  "vram",
-  "backend",
-  "engine",
-  "target",
-  "size",
-  "quant",
-  "method",
-  "draft",
-  "task",
-  "verdict",
-];
+const SEARCHED =
+  "device vendor vram backend engine target size quant method draft task verdict".split(" ");
 const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the row count, it fits a double
 

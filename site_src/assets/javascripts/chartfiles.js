@@ -9,20 +9,10 @@ const MOST_PX = 16000; // the longest side that every browser can paint
 const SHOWN_MS = 2000;
 const SVG = "http://www.w3.org/2000/svg";
 // The properties that style sheets set for a drawing in the page.
-const LOOKS = [
-  "fill",
-  "fill-opacity",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "opacity",
-  "font-family",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "dominant-baseline",
-  "display",
-];
+const LOOKS = (
+  "fill fill-opacity stroke stroke-width stroke-dasharray opacity font-family font-size " +
+  "font-weight text-anchor dominant-baseline display"
+).split(" ");
 
 const shown = (node) => node && node.getClientRects().length > 0;
 const drawing = (figure) =>
@@ -33,26 +23,16 @@ const drawing = (figure) =>
       !node.parentElement.closest("svg"),
   );
 const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
-const title = (figure) => figure.querySelector(".dm-chart__title")?.textContent.trim() || "Chart";
-const slug = (words) =>
-  words
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
+const title = (figure) => figure.querySelector(".dm-chart__title").textContent.trim();
 
 // ---- the picture ----------------------------------------------------------------------------
 const dressed = (node) => {
   const copy = node.cloneNode(true);
-  const [own, copies] = [
-    [node, ...node.querySelectorAll("*")],
-    [copy, ...copy.querySelectorAll("*")],
-  ];
-  own.forEach((each, at) => {
+  const copies = [copy, ...copy.querySelectorAll("*")];
+  [node, ...node.querySelectorAll("*")].forEach((each, at) => {
     const looks = getComputedStyle(each);
-    copies[at].setAttribute(
-      "style",
-      LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";"),
-    );
+    const style = LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";");
+    copies[at].setAttribute("style", style);
   });
   return copy;
 };
@@ -142,10 +122,7 @@ const flash = (node, words) => {
   setTimeout(() => (node.textContent = before), SHOWN_MS);
 };
 
-const dress = (figure) => {
-  if (!figure.id) figure.id = `chart-${slug(title(figure))}`;
-  const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
-  const stands = bar.isConnected; // in the page already, with the links that need no script
+const dress = (figure, bar) => {
   const file = bar.querySelector("a[href$='.csv']"); // all figures; the table has a few rows
   const seen = drawing(figure) || picture(figure);
   bar.dataset.ready = "";
@@ -175,19 +152,9 @@ const dress = (figure) => {
     ),
   );
   bar.append(link);
-  if (stands) return;
-  const below = figure.querySelector(":scope > figcaption, :scope > details");
-  if (below?.tagName === "FIGCAPTION") below.after(bar);
-  else if (below) below.before(bar);
-  else figure.append(bar);
 };
 
 document$.subscribe(() => {
-  for (const figure of document.querySelectorAll("figure.dm-chart:not(.dm-chart--empty)")) {
-    if (
-      !figure.querySelector(".dm-chart__files[data-ready]") &&
-      figure.querySelector("svg, img, table")
-    )
-      dress(figure);
-  }
+  for (const bar of document.querySelectorAll(".dm-chart__files:not([data-ready])"))
+    dress(bar.closest("figure"), bar);
 });

@@ -60,15 +60,6 @@
     };
   };
 
-  const merge = (base, over) => {
-    const merged = { ...base };
-    for (const [key, value] of Object.entries(over)) {
-      const nested = value && typeof value === "object" && !Array.isArray(value);
-      merged[key] = nested ? merge(merged[key] ?? {}, value) : value;
-    }
-    return merged;
-  };
-
   const draw = async (figure) => {
     const host = figure.querySelector(".dm-chart__live");
     const known = live.get(host);
@@ -81,7 +72,7 @@
     };
     host.hidden = false;
     host.dataset.drawing = ""; // the picture stays until the chart is ready
-    const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
+    const spec = { ...known.spec, config: theme(host.clientWidth) };
     const result = await known.embed(host, spec, options);
     if (!host.isConnected) return void result.finalize(); // the visitor has left the page
     host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table replaces it

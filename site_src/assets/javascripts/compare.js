@@ -2,21 +2,11 @@
 // `a` or `b` in the address: a setup, or a place if everything in common is compared.
 import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
 import { interval, method, rate, request, speedup } from "./cells-text.js";
-import { el } from "./dom.js";
+import { begin, el, ranged } from "./dom.js";
 import { times, UNKNOWN } from "./say.js";
 
 const MOST_ROWS = 200;
-const SHAPE = [
-  "target",
-  "quant",
-  "method",
-  "depth",
-  "concurrency",
-  "draft",
-  "tier",
-  "suite",
-  "conditions",
-];
+const SHAPE = "target quant method depth concurrency draft tier suite conditions".split(" ");
 const SIDES = ["a", "b"];
 const NAMES = { a: "First", b: "Second" };
 const HEADS = [
@@ -82,7 +72,6 @@ class Compare {
         ...[...this.places.values()].map(({ place, label: text }) => new Option(text, place)),
       );
     }
-    form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", (event) => this.changed(event.target));
     form
       .querySelector('[data-part="swap"]')
@@ -284,11 +273,8 @@ class Compare {
   }
 
   heads(mixed) {
-    const cell = (text, columns, className) =>
-      Object.assign(el("th", className, text), {
-        scope: columns > 1 ? "colgroup" : "col",
-        colSpan: columns,
-      });
+    const cell = (text, colSpan, className) =>
+      el("th", { className, scope: colSpan > 1 ? "colgroup" : "col", colSpan }, text);
     const title = (side) => `${NAMES[side]}: ${this.places.get(this.sides[side].place).label}`;
     const top = el(
       "tr",
@@ -320,19 +306,12 @@ class Compare {
     const { cells } = this;
     const made = el("tr", "");
     if (mixed) made.append(el("td", "dm-whole", words(cells, first)));
-    const head = el("th", "", label(cells, "task", first));
-    head.scope = "row";
+    const head = el("th", { scope: "row" }, label(cells, "task", first));
     made.append(head, ...this.figures("a", first), ...this.figures("b", second));
     const clear = better ? `${better === "a" ? "first" : "second"} is clearly better` : "no claim";
     const over = times(Number.isNaN(ratio) ? null : ratio);
-    const last = el(
-      "td",
-      "dm-num dm-two-columns",
-      el("span", "dm-value", over),
-      el("br"),
-      el("span", "dm-muted", clear),
-    );
-    last.classList.add("dm-whole");
+    const ratios = [el("span", "dm-value", over), el("br"), el("span", "dm-muted", clear)];
+    const last = el("td", "dm-num dm-two-columns dm-whole", ...ratios);
     last.dataset.label = "First over second";
     made.append(last);
     return made;
@@ -342,27 +321,14 @@ class Compare {
     const { cells } = this;
     const range = interval(cells, row);
     const number = (name) => printed(cells, name, row) ?? UNKNOWN;
-    const link = Object.assign(el("a", "dm-value", speedup(cells, row)), {
-      href: this.form.dataset.root + page(cells, "evidence", row),
-    });
-    const verdict = el(
-      "span",
-      `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
-      label(cells, "verdict", row),
-    );
-    const judged = el(
-      "div",
-      "dm-compare__figure",
-      link,
-      ...(range ? [" ", el("span", "dm-interval", range)] : []),
-      el("br"),
-      verdict,
-    );
+    const href = this.form.dataset.root + page(cells, "evidence", row);
+    const link = el("a", { className: "dm-value", href }, speedup(cells, row));
+    const look = `dm-verdict dm-verdict--${key(cells, "verdict", row)}`;
+    const verdict = el("span", look, label(cells, "verdict", row));
+    const judged = el("div", "dm-compare__figure", ...ranged(link, range), el("br"), verdict);
     judged.dataset.name = NAMES[side]; // for phones, where the two sides have no heading
     const [whole, around] = request(cells, row);
-    const asked = around
-      ? [el("span", "dm-value", whole), " ", el("span", "dm-interval", around)]
-      : [el("span", "dm-muted dm-reason", whole)];
+    const asked = ranged(el("span", around ? "dm-value" : "dm-muted dm-reason", whole), around);
     const rates = ["baseline", "rate"].map((name) => rate(cells, name, row)).join(", ");
     const made = [
       el("td", "dm-num dm-two-columns", judged),
@@ -377,21 +343,10 @@ class Compare {
 
 const asked = () => SIDES.some((side) => new URLSearchParams(location.search).has(side));
 
-let current = null;
-addEventListener("popstate", () => current?.form.isConnected && current.restore());
-
 const start = async (form) => {
-  if (form.dataset.state) return;
-  form.dataset.state = "waiting";
-  form.hidden = false;
-  await window.visitor.acts;
-  try {
-    current = new Compare(form, await load(form.dataset));
-    current.restore();
-  } catch (error) {
-    form.dataset.state = "failed";
-    form.before(el("p", "dm-chart__error", `The comparison does not work: ${error.message}.`));
-  }
+  const page = new Compare(form, await load(form.dataset));
+  page.restore();
+  return page;
 };
 
 // Compare is a mode of Explore: its file is loaded when the mode is opened, by a click or by
@@ -400,6 +355,7 @@ document$.subscribe(() => {
   const mode = document.getElementById("dm-compare-mode");
   if (!mode) return;
   const form = document.getElementById("dm-compare");
-  mode.addEventListener("toggle", () => mode.open && start(form));
+  const failure = (why) => `The comparison does not work: ${why}.`;
+  mode.addEventListener("toggle", () => mode.open && begin(form, start, failure));
   if (asked()) mode.open = true;
 });

@@ -3,12 +3,19 @@
 
 const LONGEST = 120;
 
+// An element of a class, or with some properties.
 export const el = (tag, name, ...children) => {
   const node = document.createElement(tag);
-  if (name) node.className = name;
+  if (name) Object.assign(node, typeof name === "string" ? { className: name } : name);
   node.append(...children.filter((child) => child !== null && child !== ""));
   return node;
 };
+
+export const link = (href, ...text) => el("a", { href }, ...text);
+
+// A figure with its interval, if there is one.
+export const ranged = (figure, range) =>
+  range ? [figure, " ", el("span", "dm-interval", range)] : [figure];
 
 export const read = async (url, name = url) => {
   const reply = await fetch(url);
@@ -35,5 +42,22 @@ export const restore = (form, names) => {
     if (value === null) continue;
     if (!field.options || [...field.options].some((each) => each.value === value))
       field.value = value;
+  }
+};
+
+// Begin a form with its data when the visitor acts; going back restores it. Without the data, a line
+// says what does not work.
+export const begin = async (form, make, failure) => {
+  if (!form || form.dataset.state) return;
+  form.dataset.state = "waiting";
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  await window.visitor.acts;
+  try {
+    const page = await make(form);
+    addEventListener("popstate", () => form.isConnected && page.restore());
+  } catch ({ message }) {
+    form.dataset.state = "failed";
+    form.before(el("p", "dm-chart__error", failure(message)));
   }
 };

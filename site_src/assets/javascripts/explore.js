@@ -1,9 +1,9 @@
 // The page Explore: filters, order, address, copies. Everything is drawn as text nodes, and a
 // value from the address counts only if the data has it. The parameter for words is not called
 // `q`, because that name opens the theme's search.
-import { isUsual, key, label, load, page, printed, select } from "./cells.js";
+import { isUsual, key, label, load, page, printed, select, figure as valueIn } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
-import { el } from "./dom.js";
+import { begin, el, link, ranged } from "./dom.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 import { terms as termsOf } from "./terms.js";
 
@@ -13,10 +13,7 @@ const LONGEST_SEARCH = 120;
 const REMEMBERED_MS = 300;
 const DEFAULT = { column: "low", falling: true }; // the certain gain: the interval's lower bound
 const COMPARED = ["a", "b"]; // the two compared settings, in the same address
-const HIDDEN = ["setup"]; // filters that only an address can set
 const CLEAR = 0.05; // beyond this distance from 1, a figure has a direction, as on the map
-
-const link = (href, text) => Object.assign(el("a", "", text), { href });
 
 class Explore {
   constructor(form, cells) {
@@ -73,9 +70,7 @@ class Explore {
         new Option(`${name}, ${last}`, `-${sort}`),
         new Option(`${name}, ${first}`, sort),
       );
-      const button = Object.assign(el("button", "", ...heading.childNodes), {
-        type: "button",
-      });
+      const button = el("button", { type: "button" }, ...heading.childNodes);
       button.addEventListener("click", () => this.turn(sort));
       heading.append(button);
     }
@@ -91,7 +86,6 @@ class Explore {
 
   listen() {
     const { form } = this;
-    form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener(
       "input",
       (event) => event.target.name === "words" && this.changed("replace"),
@@ -113,7 +107,7 @@ class Explore {
     const query = new URLSearchParams(location.search);
     this.form.elements.words.value = (query.get("words") ?? "").slice(0, LONGEST_SEARCH);
     this.choices = {};
-    for (const name of [...this.names, ...HIDDEN]) {
+    for (const name of this.names) {
       const value = query.get(name);
       if (this.cells.facets[name]?.numbers.has(value)) this.choices[name] = value;
     }
@@ -242,14 +236,11 @@ class Explore {
   // The numbers of faster and slower rows, as the map colours them.
   showShares() {
     const { rows } = this.found;
-    const { values, digits, spare } = this.cells.figures.speedup;
-    const most = (1 + CLEAR) * 10 ** (digits + spare);
-    const least = (1 - CLEAR) * 10 ** (digits + spare);
     const totals = { hurts: 0, even: 0, helps: 0 };
-    for (const row of rows)
-      if (values[row] >= most) totals.helps++;
-      else if (values[row] <= least) totals.hurts++;
-      else totals.even++;
+    for (const row of rows) {
+      const ratio = valueIn(this.cells, "speedup", row);
+      totals[ratio >= 1 + CLEAR ? "helps" : ratio <= 1 - CLEAR ? "hurts" : "even"]++;
+    }
     const share = (direction) => percent(totals[direction] / rows.length);
     const shares = rows.length
       ? `: ${share("helps")} faster by more than 5 %, ${share("hurts")} slower by as much`
@@ -265,12 +256,10 @@ class Explore {
 
   // If there is no cell, the answer about such a machine replaces the table.
   nothing() {
-    const [advice, how] = [
-      link(`${this.root}#mine`, "Ask what to expect"),
-      link(`${this.root}contribute/`, "measure it"),
-    ];
-    const cell = el("td", "dm-words", "Nobody has measured this. ", advice, " or ", how, ".");
-    cell.colSpan = this.table.tHead.rows[0].cells.length;
+    const advice = link(`${this.root}#mine`, "Ask what to expect");
+    const how = link(`${this.root}contribute/`, "measure it");
+    const look = { className: "dm-words", colSpan: this.table.tHead.rows[0].cells.length };
+    const cell = el("td", look, "Nobody has measured this. ", advice, " or ", how, ".");
     const chosen = (name) =>
       this.choices[name]
         ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])]
@@ -306,7 +295,6 @@ class Explore {
     const linked = (name) => link(root + page(cells, name, row), named(name));
     const muted = (text) => el("span", "dm-muted", text);
     const below = (text) => (text ? [" ", el("br"), muted(text)] : []);
-    const around = (range) => (range ? [" ", el("span", "dm-interval", range)] : []);
     const verdict = (kind, name) =>
       el("span", `dm-verdict ${kind}--${key(cells, name, row)}`, named(name));
     const figure = (head, ...children) => {
@@ -318,18 +306,17 @@ class Explore {
       const text = printed(cells, name, row);
       return figure(head, text === null ? UNKNOWN : text + unit);
     };
-    const head = el("th", "", linked("device"), " ", el("br"), verdict("dm-tier dm-tier", "tier"));
-    head.scope = "row";
+    const tier = verdict("dm-tier dm-tier", "tier");
+    const head = el("th", { scope: "row" }, linked("device"), " ", el("br"), tier);
     const [way, ...details] = method(cells, row).split(" · ");
     const ways = details.flatMap((each) => [" ", el("span", "dm-nowrap", `· ${each}`)]);
     const speed = [
-      el("span", "dm-value", speedup(cells, row)),
-      ...around(interval(cells, row)),
+      ...ranged(el("span", "dm-value", speedup(cells, row)), interval(cells, row)),
       ...[" ", el("br"), verdict("dm-verdict", "verdict")],
     ];
     const [whole, range] = request(cells, row);
     const shown = el("span", range ? "dm-value" : "dm-muted dm-reason", whole);
-    const asked = figure("Request of 256", shown, ...around(range));
+    const asked = figure("Request of 256", ...ranged(shown, range));
     asked.classList.add("dm-two-columns");
     const engine = isUsual(cells, row) ? "" : named("engine");
     return el(
@@ -357,33 +344,26 @@ class Explore {
     const address = page(cells, "evidence", row);
     if (!key(cells, "setup", row)) {
       const { href } = new URL(address, new URL(root, location));
-      const source = Object.assign(link(href, "source"), { rel: "noopener nofollow" });
+      const source = el("a", { href, rel: "noopener nofollow" }, "source");
       return el("td", "dm-explore__ways", source);
     }
     const others = Number(printed(cells, "submissions", row)) - 1;
-    const evidence = link(
-      root + address,
-      others ? `newest of ${others + 1} submissions` : "submission",
+    const named = others ? `newest of ${others + 1} submissions` : "submission";
+    const file = `${root}data/${address.replace(/\/$/, "")}.json`;
+    const title = command(cells, row);
+    const copy = el(
+      "button",
+      { className: "dm-explore__command", type: "button", title },
+      "command",
     );
-    const raw = link(`${root}data/${address.replace(/\/$/, "")}.json`, "raw data");
-    raw.download = "";
-    const compare = link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare");
-    const copy = Object.assign(el("button", "dm-explore__command", "command"), {
-      type: "button",
-      title: command(cells, row),
-    });
-    copy.addEventListener("click", () => this.copy(command(cells, row), "Command line"));
-    return el(
-      "td",
-      "dm-explore__ways",
-      evidence,
-      "\u00a0· ",
-      raw,
-      "\u00a0· ",
-      compare,
-      "\u00a0· ",
+    copy.addEventListener("click", () => this.copy(title, "Command line"));
+    const ways = [
+      link(root + address, named),
+      el("a", { href: file, download: "" }, "raw data"),
+      link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare"),
       copy,
-    );
+    ];
+    return el("td", "dm-explore__ways", ...ways.flatMap((way) => ["\u00a0· ", way]).slice(1));
   }
 
   link() {
@@ -416,26 +396,12 @@ class Explore {
   }
 }
 
-let current = null;
-addEventListener("popstate", () => current?.form.isConnected && current.restore());
-document$.subscribe(async () => {
+const start = async (form) => {
+  const page = new Explore(form, await load(form.dataset));
+  page.start();
+  return page;
+};
+document$.subscribe(() => {
   const form = document.getElementById("dm-explore");
-  if (!form || form.dataset.state) return;
-  form.dataset.state = "waiting";
-  form.hidden = false;
-  await window.visitor.acts;
-  try {
-    const found = new Explore(form, await load(form.dataset));
-    found.start();
-    current = found;
-  } catch (error) {
-    form.dataset.state = "failed";
-    form.before(
-      el(
-        "p",
-        "dm-chart__error",
-        `The filters do not work: ${error.message}. The first cells are below.`,
-      ),
-    );
-  }
+  begin(form, start, (why) => `The filters do not work: ${why}. The first cells are below.`);
 });

@@ -3,7 +3,7 @@
 // the model does not fit.
 
 import { load, machineName } from "./answerdata.js";
-import { el, read, remember, restore } from "./dom.js";
+import { el, link, read, remember, restore } from "./dom.js";
 import { number } from "./say.js";
 
 const FIELDS = ["card", "model", "quantisation", "context", "kv", "draft"];
@@ -16,7 +16,7 @@ const EXTENTS = {
 const LACKS = { head: "prediction head of its own", model: "usual draft model" };
 
 const gib = (mib) => `${number(mib / 1024, 1)} GiB`;
-const heading = (text, scope, name = "") => Object.assign(el("th", name, text), { scope });
+const heading = (text, scope, className = "") => el("th", { className, scope }, text);
 
 // The parts of the memory that is needed, and the planner's rule: certain to fit with the margin,
 // and barely within the errors.
@@ -84,8 +84,7 @@ const draw = (file, model, wish, machine, { place, typed }) => {
   const isSure = (_, quantisation) =>
     needOf(model, { ...asked, quantisation }, free).extent === "yes";
   const sure = file.quantisations.find(isSure) ?? "Only a shorter context";
-  const link = el("a", "", `Does a draft make ${model.label} faster on it?`);
-  link.href = `${place.root}?${new URLSearchParams({ card, model: model.label })}#mine`;
+  const question = `${place.root}?${new URLSearchParams({ card, model: model.label })}#mine`;
   const asks =
     `${model.label} in ${file.quantisations[asked.quantisation]} needs ${gib(need.most)} with ` +
     `${number(file.contexts[asked.context], 0)} tokens of context and a margin of ` +
@@ -103,7 +102,7 @@ const draw = (file, model, wish, machine, { place, typed }) => {
     grid(file, model, asked, free),
     el("p", "dm-small", "Plan it with your own file: the layers that fit, and the speed:"),
     el("pre", "", el("code", "", planLine(file, model, asked, machine))),
-    el("p", "", link),
+    el("p", "", link(question, `Does a draft make ${model.label} faster on it?`)),
   );
 };
 

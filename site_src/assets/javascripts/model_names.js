@@ -1,6 +1,6 @@
 // Find the parts of a text: sizes and counts, the longest known spellings, the model's name. The
 // same steps as in `answers/name_scan.py`, over the same table, which has all patterns.
-export const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
+const lookup = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
 const replaced = (steps, text) =>
   steps.reduce((now, [from, to]) => now.replace(new RegExp(from, "g"), to), text);
 
@@ -31,7 +31,7 @@ const tokensIn = ({ patterns, units }, plain) =>
     return kind && text ? { kind, text, value } : [];
   });
 // The longest known spelling at each word.
-const namedIn = ({ keys }, tokens) => {
+export const namedIn = ({ keys }, tokens) => {
   const found = [];
   for (let at = 0, end; at < tokens.length; at = end) {
     const words = tokens.slice(at, at + 8).map(({ kind, text }) => /word|times/.test(kind) && text);
@@ -56,20 +56,18 @@ const slugOf = ({ models, steps }, words) => {
 // The tokens of a text, with one for the model's whole name; its slug, and the words after it.
 export const scan = (table, text) => {
   const tokens = namedIn(table, tokensIn(table, plainOf(table, text)));
-  for (const [at, token] of tokens.entries()) {
-    const known = `${token.kind} ${token.text}`;
+  const joints = tokens.map((token, at) => {
     const joined = text.toLowerCase().includes(`${tokens[at - 1]?.text ?? ""}-${token.text}`);
-    token.name = table.classes.find(([, row]) => new RegExp(row).test(known))[0];
-    token.joint = (joined ? "-" : " ") + token.name;
-  }
-  const joints = tokens.map(({ joint }) => joint).join("");
-  const found = joints.match(new RegExp(table.patterns.model));
+    const known = ([, row]) => new RegExp(row).test(`${token.kind} ${token.text}`);
+    return (joined ? "-" : " ") + table.classes.find(known)[0];
+  });
+  const found = joints.join("").match(new RegExp(table.patterns.model));
   const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
   const own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
-  const words = (from, to) => {
-    const some = tokens.slice(from, to).filter(({ name }) => !/[xnp]/.test(name));
-    return some.map(({ text: word }) => word).filter((word) => /^[a-z0-9]/.test(word));
-  };
+  const parts = tokens.map(
+    (x, at) => /^[a-z0-9]/.test(x.text) && !/[xnp]/.test(joints[at]) && x.text,
+  );
+  const words = (from, to) => parts.slice(from, to).filter(Boolean);
   return {
     tokens: found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens,
     named: found !== null,

@@ -1,6 +1,6 @@
 // Read cards, machines, models and whole questions as people write them. The same algorithm as
 // `answers/names.py`, over the same table; the tests read one list of spellings with both.
-import { lookup, quantisationIn, scan } from "./model_names.js";
+import { namedIn, quantisationIn, scan } from "./model_names.js";
 
 const SIZE = /^(?:size|main)$/;
 const LEFT = /^(?:word|variant|maker)$/; // what nothing explains
@@ -68,25 +68,22 @@ const machineOf = (table, tokens) => {
   const named = spots.map((spot) => cardOf(spot, total));
   const unknown = spots.filter((_, at) => !named[at].card?.key).map(({ text }) => text);
   const parts = textOf(tokens.map((x) => (LEFT.test(x.kind) ? x : { text: "|" }))).split("|");
-  const isChip = (word) => new RegExp(patterns.chip).test(word);
-  const strange = parts.map((part) => part.trim()).filter((part) => part.split(" ").some(isChip));
+  const strange = parts.map((part) => part.trim()).filter((x) => new RegExp(patterns.chip).test(x));
   unknown.push(...strange.filter((part) => !unknown.join(" ").includes(part)));
   let cards = named.map(({ card }) => card).filter(Boolean);
-  const main = spots.length ? null : first(tokens, "main")?.value;
-  let ram = named.map((each) => each.ram).find(Boolean) ?? main ?? null;
-  const sizes = tokens.filter(({ kind }) => kind === "size" && !spots.length);
-  const alone = sizes.length ? Math.max(...sizes.map(({ value }) => value)) : null;
+  const loose = spots.length ? [] : tokens; // no card's
+  let ram = named.map((each) => each.ram).find(Boolean) ?? first(loose, "main")?.value ?? null;
+  const sizes = loose.filter(({ kind }) => kind === "size").map(({ value }) => value);
+  const alone = sizes.length ? Math.max(...sizes) : null;
   const processor = first(tokens, "processor")?.text ?? null;
   const plain = textOf(tokens);
   if (alone && !new RegExp(patterns.mac).test(plain) && (unknown.length || !processor))
     cards = [{ key: null, count: first(tokens, "count")?.value ?? 1, gib: alone }];
   if (!cards.length && !unknown.length) {
     ram ??= alone;
-    const words = processor?.split(" ") ?? [];
-    const ends = words.map((_, at) => lookup(table.keys, words.slice(at).join("")) ?? "");
-    const rows = ends.map((meant) => listed[/^card (\d+)/.exec(meant)?.[1]]);
-    const row = rows.find((each) => each?.[4]);
-    if (row) cards = [{ key: row[0], count: 1, gib: ram }];
+    const words = (processor ?? "").split(" ").map((text) => ({ kind: "word", text }));
+    const row = listed[first(namedIn(table, words), "card")?.meant[0]]; // the processor's own
+    if (row?.[4]) cards = [{ key: row[0], count: 1, gib: ram }];
   }
   const shares = ({ key }) => listed.find(([known]) => known === key)?.[4];
   const by_word = new RegExp(patterns.processor_word).test(plain) ? "cpu" : null;

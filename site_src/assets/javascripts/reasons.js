@@ -1,9 +1,7 @@
 // Judge two runs: list the parts that cannot be used, and the reasons why speculation is as slow
 // or as fast as it is. These are the reasons of pipeline/site/slower.toml that the figures show
 // (`found`) or leave open (`check`).
-import { count, listed, UNKNOWN } from "./say.js";
-
-export const plural = (value, noun) => (value === null ? UNKNOWN : count(value, noun));
+import { count, listed } from "./say.js";
 
 const nothing = (run) =>
   !run.requests.length &&
@@ -21,7 +19,7 @@ const leftOut = (run, side) => {
   const place = `in the text ${side} speculation`;
   for (const of of new Set(run.unread.map(([, name]) => name))) {
     const own = run.unread.filter(([, name]) => name === of).map(([line]) => line);
-    const which = `${plural(own.length, "line")} of ${of} (first: line ${own[0]})`;
+    const which = `${count(own.length, "line")} of ${of} (first: line ${own[0]})`;
     lines.push(`Read in part: ${which} ${place} cannot be read.`);
   }
   if (run.unused.length)
@@ -29,7 +27,7 @@ const leftOut = (run, side) => {
   const repeats = run.requests.filter((each) => each.repeat).length;
   if (repeats)
     lines.push(
-      `${plural(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
+      `${count(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
         `earlier answer. They are left out, because drafts from earlier text contain the answer.`,
     );
   return lines;
@@ -67,7 +65,7 @@ export const complaints = (form, runs, given) => {
   const idle = runs.with.requests.filter((each) => each.drafted === null && each.silent).length;
   if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
     lines.push(
-      `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If these ` +
+      `${idle} of ${count(runs.with.requests.length, "request")} drafted nothing. If these ` +
         `requests ran without speculation, move them to the field for that run.`,
     );
   return lines;

@@ -16,8 +16,8 @@ const fixed = (value, digits) => {
 
 const grouped = (text) => text.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
 
-export const count = (value, noun, plural = `${noun}s`) =>
-  `${grouped(String(value))} ${value === 1 ? noun : plural}`;
+export const count = (value, noun) =>
+  value === null ? UNKNOWN : `${grouped(String(value))} ${noun}${value === 1 ? "" : "s"}`;
 
 export const number = (value, digits = 1) =>
   value === null ? UNKNOWN : grouped(fixed(value, digits));

@@ -117,20 +117,15 @@ const bySeries = (rows) => {
   });
 };
 const lastOf = (rows) => [...new Map(rows.map((row) => [row.server, countsOf(row)])).values()];
-const SOURCES = {
-  series: (rows) => total(bySeries(rows)),
-  run: (rows) => total(rows.map(countsOf)),
-  total: (rows) => total(lastOf(rows)),
-  interval: (rows) => total(rows.map(countsOf)),
-};
+const eachOf = (rows) => rows.map(countsOf);
+const SOURCES = { series: bySeries, run: eachOf, total: lastOf, interval: eachOf };
 const REFUSED =
   "The counts are impossible: fewer than zero tokens were drafted, or more were accepted than " +
-  "drafted. " +
-  "Paste two readings of a metrics page in the order of their times.";
+  "drafted. Paste two readings of a metrics page in the order of their times.";
 const counters = (found) => {
   for (const [gives, of] of Object.entries(SOURCES)) {
     const rows = found.filter(({ form }) => form.gives === gives);
-    const counts = rows.length ? of(rows) : null;
+    const counts = rows.length ? total(of(rows)) : null;
     if (counts && counts.accepted !== null && (counts.drafted !== null || counts.rounds !== null))
       return { gives, counts };
   }

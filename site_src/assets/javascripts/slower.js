@@ -2,8 +2,8 @@
 // them. Nothing is sent anywhere; the address keeps typed numbers, never pasted texts.
 import { el, remember, restore } from "./dom.js";
 import { compiled } from "./forms.js";
-import { complaints, drafted, plural, reasons } from "./reasons.js";
-import { interval, listed, number, percent, times, UNKNOWN } from "./say.js";
+import { complaints, drafted, reasons } from "./reasons.js";
+import { count, interval, listed, number, percent, times, UNKNOWN } from "./say.js";
 import { read } from "./serverlog.js";
 import { figures } from "./tworuns.js";
 
@@ -20,16 +20,14 @@ const typed = (form) => {
 };
 
 // ---- what it says ---------------------------------------------------------------------------
-const tile = (tone, term, value, ...note) => {
-  const box = el(
+const tile = (tone, term, value, ...note) =>
+  el(
     "div",
     `dm-tile dm-tile--${tone}`,
     el("dt", "", term),
     el("dd", "dm-tile__figure", value),
+    el("dd", "dm-tile__note", ...note),
   );
-  box.append(el("dd", "dm-tile__note", ...note));
-  return box;
-};
 
 const pill = (known, name) =>
   el("span", `dm-verdict dm-verdict--${name}`, known.verdicts[name].label);
@@ -99,14 +97,14 @@ const sentence = (f) => {
 
 const words = (f) => ({
   words: f.mismatch,
-  tokens: plural(f.tokens, "token"),
+  tokens: count(f.tokens, "token"),
   fired: percent(f.fired, 1),
   layers_with: number(f.layersWith, 0),
   layers_without: number(f.layersWithout, 0),
   layers_all: number(f.layersAll, 0),
   draft_length: number(f.longest, 0),
   width: f.longest === null ? UNKNOWN : number(f.longest + 1, 0),
-  slots: plural(f.slots, "request"),
+  slots: count(f.slots, "request"),
   round_cost: number(f.cost, 2),
   tokens_per_round: number(f.yielded, 2),
   most: f.most === null ? UNKNOWN : number(f.most + 1, 1),
@@ -120,8 +118,8 @@ const words = (f) => ({
   speedup: times(f.middle),
   acceptance: percent(f.acceptance),
   needed: percent(f.needed),
-  requests_with: plural(f.requests, "request"),
-  requests_without: plural(f.plainRequests, "request"),
+  requests_with: count(f.requests, "request"),
+  requests_without: count(f.plainRequests, "request"),
   interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
 });
 
@@ -157,16 +155,11 @@ const fallOf = ({ fall }) => {
       before === null
         ? number(rate)
         : (rate < before ? "−" : "+") + number(Math.abs(rate - before));
-    const head = el("th", "", name);
-    head.scope = "row";
+    const head = el("th", { scope: "row" }, name);
     body.append(el("tr", "", head, el("td", "", change), el("td", "dm-slower__bars", bar)));
   }
-  return el(
-    "table",
-    "dm-slower__fall",
-    el("caption", "", "Breakdown of the speed, in tokens/s"),
-    body,
-  );
+  const caption = el("caption", "", "Breakdown of the speed, in tokens/s");
+  return el("table", "dm-slower__fall", caption, body);
 };
 
 const causes = (place, f, known) => {
@@ -199,7 +192,7 @@ const causes = (place, f, known) => {
 const heard = (runs, f) => {
   const parts = ["without", "with"]
     .filter((side) => runs[side].requests.length)
-    .map((side) => `${plural(runs[side].requests.length, "request")} ${side} speculation`);
+    .map((side) => `${count(runs[side].requests.length, "request")} ${side} speculation`);
   for (const side of ["without", "with"])
     if (!runs[side].requests.length && runs[side].rate !== null)
       parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);

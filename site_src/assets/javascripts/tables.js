@@ -22,12 +22,15 @@
     table.tBodies[0].append(...rows.map(([, row]) => row));
   };
 
-  const ask = (words) => {
-    const link = document.createElement("a");
+  // A line with a link that asks about these words.
+  const ask = (words, before) => {
+    const [line, link] = ["p", "a"].map((tag) => document.createElement(tag));
     const [home] = document.querySelector(".md-logo").href.split("?");
     link.href = `${home}?card=${encodeURIComponent(words.trim())}#mine`;
     link.textContent = `“${words.trim()}” as my machine: figures, fit, command`;
-    return link;
+    line.className = "dm-question-form";
+    line.append(before, link);
+    return line;
   };
 
   // The meaning of a filter's words, including units: as in Explore.
@@ -47,14 +50,9 @@
     const table = document.getElementById(field.dataset.filters);
     const fits = await wanted(field);
     for (const row of table.tBodies[0].rows) row.hidden = !fits(row);
-    const empty = document.querySelector(`[data-empty="${table.id}"]`);
-    if (empty) empty.hidden = [...table.tBodies[0].rows].some((row) => !row.hidden);
+    const some = [...table.tBodies[0].rows].some((row) => !row.hidden);
     field.parentElement.parentElement.querySelector(".dm-question-form")?.remove();
-    if ([...table.tBodies[0].rows].some((row) => !row.hidden)) return;
-    const line = document.createElement("p");
-    line.className = "dm-question-form";
-    line.append("No line fits. ", ask(field.value));
-    field.parentElement.after(line);
+    if (!some) field.parentElement.after(ask(field.value, "No line fits. "));
   };
 
   // Above the results of the search, a line links to an answer.
@@ -62,11 +60,7 @@
     if (!target.matches?.('[data-md-component="search-query"]')) return;
     const results = document.querySelector(".md-search-result");
     results?.querySelector(".dm-question-form")?.remove();
-    if (!results || !target.value.trim()) return;
-    const line = document.createElement("p");
-    line.className = "dm-question-form";
-    line.append(ask(target.value));
-    results.prepend(line);
+    if (results && target.value.trim()) results.prepend(ask(target.value, ""));
   });
 
   // An address may name a line of a table that is folded away.

@@ -186,7 +186,6 @@ const waterfall = (spec, drafts, log, plainRate, specRate) => {
     drafted: MS / roundMs,
     yielded: (perRound / roundMs) * MS,
     stated,
-    left: stated - (perRound / roundMs) * MS,
   };
 };
 
@@ -237,7 +236,6 @@ export const figures = (plainRun, specRun, typed, known) => {
     power: spec.power ?? plain.power,
     fall: waterfall(spec, drafts, log, plainRate, specRate),
     slots: Math.max(spec.atOnce, typed.slots ?? 1),
-    repeats: [plainRun, specRun].map((run) => run.requests.filter((each) => each.repeat).length),
     layersWith: spec.layers?.on ?? typed.layersWith,
     layersWithout: plain.layers?.on ?? typed.layersWithout,
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
