@@ -108,13 +108,14 @@ def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path, share:
     rng = random.Random(51)  # noqa: S311 - questions of a test
     asked = [(rng.choice(gpus), rng.choice(index["models"])) for _ in range(QUESTIONS)]
 
-    for machine, model in asked[share::SHARES]:
+    for machine, (model, label, *_) in asked[share::SHARES]:
         computer = described_computer(machine.words)
-        question = question_by_name(model["name"], computer, pairs=by_model, rates=rates)
+        name = json.loads((shown / f"answers/{model}.json").read_bytes())["name"]
+        question = question_by_name(name, computer, pairs=by_model, rates=rates)
         assert question is not None
         found = with_details(answer(question))
         said = cast("dict[str, Any]", as_json(found))
-        words = {"card": machine.name, "model": model["label"]}
+        words = {"card": machine.name, "model": label}
         answered(page, *words.values())
         card = page.locator(ANSWER)
         verdict = card.locator("h2 strong").inner_text()
