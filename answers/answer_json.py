@@ -47,8 +47,12 @@ def as_json(answer: Answer) -> Json:
 
 
 def evidence_of(pair: PairFigure) -> Json:
-    """A figure of the map under the names of the data file `pairs.json`."""
-    return {name: encode(getattr(pair, name)) for name in _AS_IN_PAIRS}
+    """A figure of the map under the names of the data file `pairs.json`, to six digits."""
+    values = ((name, getattr(pair, name)) for name in _AS_IN_PAIRS)
+    return {
+        name: float(f"{value:.6g}") if isinstance(value, float) else encode(value)
+        for name, value in values
+    }
 
 
 def _place(memory: Memory, buffers: Buffers) -> Json:

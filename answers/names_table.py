@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 import msgspec
+from msgspec import structs
 
 from answers.model_names import CACHE, TAGS, model_key, quantisation_names, table, without_tags
 from estimates.roofline import devices
@@ -80,6 +81,23 @@ def names_table() -> NamesTable:
         models=_models(),
         quantisations=tuple((label, pattern.pattern) for label, pattern, _ in quantisation_names()),
     )
+
+
+@cache
+def packed() -> Mapping[str, object]:
+    """The table as pages load it: the spellings of each card, and of each other meaning."""
+    table = names_table()
+    cards: list[list[str]] = [[] for _ in table.cards]
+    others: dict[str, list[str]] = {}
+    for word, meant in table.keys.items():
+        kind, *rows = meant.split(" ")
+        lists = (
+            [cards[int(row)] for row in rows] if kind == "card" else [others.setdefault(meant, [])]
+        )
+        for each in lists:
+            each.append(word)
+    keys = {meant: " ".join(words) for meant, words in others.items()}
+    return {**structs.asdict(table), "keys": keys, "spelled": [" ".join(words) for words in cards]}
 
 
 def _filled(pattern: str) -> str:

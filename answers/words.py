@@ -123,6 +123,8 @@ def _expected(found: Answer, judged: PlanOption) -> str:
     most = max(elsewhere, key=lambda pair: (pair.people, pair.device), default=None)
     if most is not None:
         return sentence("elsewhere", published=published(most), method=method, device=most.name)
+    if any(pair.method == way.method for pair in found.figures):
+        return sentence("similar")
     return sentence("nobody", what=method if found.question.pairs else "a result")
 
 

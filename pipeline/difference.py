@@ -276,13 +276,14 @@ def _moved_answers(
 def _answers(
     state: State, models: Container[str], cache: Cache
 ) -> Iterator[tuple[str, float | None]]:
-    index, *files = answer_files(cache, state.pairs, state.rates, only=models)
+    index, _, *files = answer_files(cache, state.pairs, state.rates, only=models)
     listed = json.loads(index.data)["machines"]
     machines = [f"{name} {gib:g} GB" if gib else name for name, gib, *_ in listed]
     for file in files:
         answered = json.loads(file.data)
-        for number, *row in answered["answers"]:
-            yield f"{machines[number]} with {answered['name']}", row[COLUMNS.index("speedup") - 1]
+        for machine, rows in zip(machines, answered["answers"], strict=True):
+            for row in rows:
+                yield f"{machine} with {answered['name']}", row[COLUMNS.index("speedup")]
 
 
 def _fault(file: str, words: str) -> Finding:

@@ -107,4 +107,5 @@ def reason(name: str | None) -> str:
 
 
 def _three_digits(value: float) -> str:
-    return f"{value:,.{max(0, 2 - math.floor(math.log10(value)))}f}"
+    rounded = float(f"{value:.3g}")  # 9.996 is 10.0
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(rounded)))}f}"

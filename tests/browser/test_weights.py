@@ -1,5 +1,6 @@
 """A browser loads files when needed; `test_every_page.py` and `test_hostile.py` weigh pages."""
 
+import gzip
 import io
 import time
 from pathlib import Path
@@ -89,6 +90,23 @@ def test_the_index_of_the_search_is_small_and_waits_for_the_search(
 
     assert any(path.endswith("search_index.json") for path in asked.paths)
     assert index_kb(site) <= MOST_INDEX_KB
+
+
+def test_a_first_answer_loads_at_most_40_kb_more_than_home(
+    page: Page, base: str, site: Path, asked: RequestedPaths
+) -> None:
+    page.goto(base, wait_until="networkidle")
+    before = asked.sent
+    files = (site / "assets/answers").glob("*.json")
+    size = {x.stem: len(gzip.compress(x.read_bytes())) for x in files if x.stem != "figures"}
+
+    page.locator("#dm-machine-card").fill("RTX 5090")
+    page.locator("#dm-machine-model").fill("Qwen3.8-27B")
+    page.keyboard.press("Enter")
+    page.locator('.dm-machine[data-state="answered"]').wait_for()
+
+    assert size["qwen3-8-27b"] == max(size.values())
+    assert asked.sent - before <= 40_000
 
 
 def test_a_section_is_indexed_by_its_first_words() -> None:

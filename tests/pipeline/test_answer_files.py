@@ -17,7 +17,7 @@ from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
 from answers.machines import DEFAULT_RAM_GIB, MachineWords
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import METHODS, say
 from tests.sites import answers_that_ship
 
 QUESTIONS, EXPECTED, FITTING, MOST_BYTES = 500, 200, 100, 25_000
@@ -40,18 +40,20 @@ class Written:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     """The files made from the evidence and rates that ship with the program."""
-    index, *files = answers_that_ship(tmp_path_factory.getbasetemp())
+    index, _, *files = answers_that_ship(tmp_path_factory.getbasetemp())
     listed = json.loads(index.data)
     machines = [name for name, *_ in listed["machines"]]
-    rows, others = {}, {}
+    rows, others, names = {}, {}, {}
     for file in files:
         document = json.loads(file.data)
-        for values in document["answers"]:
+        names[document["model"]] = document["name"]
+        answers = zip(machines, document["answers"], strict=True)
+        for machine, values in [(machine, each) for machine, rows in answers for each in rows]:
             row = dict(zip(document["columns"], values, strict=True))
             for column in listed["words"]:
                 if row[column] is not None:
                     row[column] = document["texts"][row[column]]
-            place = document["model"], machines[row["machine"]]
+            place = document["model"], machine
             if row["ram"] == (WORDS[place[1]].ram or DEFAULT_RAM_GIB):
                 rows[place] = row
             else:
@@ -59,7 +61,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return Written(
         sizes={file.path: len(gzip.compress(file.data)) for file in files},
         machines=machines,
-        names={each["id"]: each["name"] for each in listed["models"]},
+        names=names,
         rows=rows,
         others=others,
     )
@@ -90,8 +92,12 @@ def asked(model: str, words: MachineWords) -> Answer:
     return answer(question)
 
 
-def short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+def ratio(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.2f}")
+
+
+def rate(tokens_per_s: float) -> float:
+    return float(say.rate(tokens_per_s).replace(",", ""))
 
 
 def test_a_file_is_small_and_its_rows_decode(written: Written) -> None:
@@ -161,12 +167,12 @@ def terminal_row(found: Answer) -> Row:
     way = judged.way if judged else None
     return {
         "verdict": found.verdict,
-        "chance": short(found.chance),
-        "baseline_tps": short(found.alone.tps.estimate),
-        "tps": short(judged.tps.estimate) if judged else None,
-        "speedup": short(gain.estimate) if gain else None,
-        "low": short(gain.low) if gain else None,
-        "high": short(gain.high) if gain else None,
+        "chance": ratio(found.chance),
+        "baseline_tps": rate(found.alone.tps.estimate),
+        "tps": rate(judged.tps.estimate) if judged else None,
+        "speedup": ratio(gain.estimate) if gain else None,
+        "low": ratio(gain.low) if gain else None,
+        "high": ratio(gain.high) if gain else None,
         "method": way.method if way else None,
         "depth": judged.depth if judged and way else None,
         "quantisation": found.question.quantisation,

@@ -58,12 +58,14 @@ def lines(page: Path, tag: str) -> list[str]:
     return [unescape(WORDS.sub(" ", each)) for each in found]
 
 
-def answered(site: Path, target: str, device: str) -> list[dict[str, Any]]:
-    """The rows of the answer files for a device, with each of its memory sizes."""
+def answered(site: Path, target: str, device: str) -> list[list[dict[str, Any]]]:
+    """The figures in the rows of an answer file for a device, with each of its memory sizes."""
     document = json.loads((site / f"assets/answers/{target}.json").read_bytes())
-    machines = json.loads((site / "assets/answers/index.json").read_bytes())["machines"]
-    rows = [each for each in document["answers"] if machines[each[0]][-1] == device]
-    return [dict(zip(document["columns"], row, strict=True)) for row in rows]
+    figures = json.loads((site / "assets/answers/figures.json").read_bytes())["figures"][target]
+    at = document["columns"].index("evidence")
+    rows = [row for rows in document["answers"] for row in rows]
+    quoted = [[figures[each] for each in row[at]] for row in rows]
+    return [each for each in quoted if any(pair["device"] == device for pair in each)]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -88,7 +90,7 @@ def test_a_built_site_quotes_the_figure_that_is_computed_by_hand(seed: int, tmp_
             for x in dots
             if x["speedup"] == pytest.approx(speedup, abs=0.0005)
         }
-        quoted = [x["evidence"] for x in answered(site, slug(target), device)]
+        quoted = answered(site, slug(target), device)
         assert quoted
         for pairs in quoted:
             (own,) = (x for x in pairs if x["method"] == method)

@@ -21,17 +21,17 @@ DIGITS = 2
 class Words(msgspec.Struct, frozen=True, kw_only=True):
     """The text of an answer, without figures; a file of answers stores equal strings only once."""
 
-    look: str = ""
-    way: str = ""
     support: str = ""
+    look: str = ""
+    accuracy: str | None = ""
     why: str | None = ""
     losses: str | None = ""
+    note: str | None = ""
+    way: str = ""
+    use: str | None = ""
+    measure: str | None = ""
     room: str | None = ""
     assumed: str | None = ""
-    accuracy: str | None = ""
-    use: str | None = ""
-    note: str | None = ""
-    measure: str | None = ""
 
 
 class Card(Words, frozen=True, kw_only=True):
@@ -90,8 +90,12 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
 
 
 def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
-    """The positions of 1, the speedup, its interval and its bar, in percent of the axis."""
-    even, at, left, right = (position(each, DIGITS) for each in (1.0, speedup, low, high))
+    """The positions of 1, the speedup, its interval and its bar, in percent of the axis.
+
+    They are those of the printed figures, which the files of answers have.
+    """
+    printed = (1.0, *(round(each, DIGITS) for each in (speedup, low, high)))
+    even, at, left, right = (position(each, DIGITS) for each in printed)
     width = round(abs(at - even), DIGITS)
     return {
         "even": even,

@@ -2,7 +2,8 @@
 
 The terminal gives the same answer to the same question (`--gpu` or `--cpu`, and a model's name).
 All sentences and commands of `assets/answers/<model>.json` are written here; page scripts only look
-them up. Each distinct string of such a file is stored once, in `texts`.
+them up. `answers` has the rows of each machine of the index. Each distinct string of such a file is
+stored once, in `texts`; the map's figures, which scripts do not read, are in `figures.json`.
 """
 
 import re
@@ -18,8 +19,9 @@ import msgspec
 import orjson
 
 from answers.answer import Answer, answer
+from answers.answer_json import evidence_of
 from answers.catalog import model_meant
-from answers.evidence import PairFigure, rig_of
+from answers.evidence import ALL_TASKS, PairFigure
 from answers.listed import (
     COMMON,
     PROCESSORS,
@@ -41,9 +43,10 @@ from pipeline.site.pages.answer_rows import COLUMNS, WORDS, ModelRows, PlannedMa
 from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import grouped
+from schemas.codec import Json
 from schemas.vocabulary import say
 
-FORMAT, VERSION = "draftmap-answers", 2
+FORMAT, VERSION = "draftmap-answers", 3
 FOLDER = "assets/answers"
 FINDINGS = {
     "Yes": "faster",
@@ -132,7 +135,7 @@ def answer_files(
     addresses: Mapping[str, str] = MappingProxyType({}),
     only: Container[str] | None = None,
 ) -> Iterator[Asset]:
-    """Yield an index of machines and models, then the answer file of each model, or of some.
+    """Yield an index, the map's figures by model, and the answer file of each model, or of some.
 
     `addresses` maps a model's key to the address of its page; `only` has keys of models.
     """
@@ -141,16 +144,16 @@ def answer_files(
     models = listed_models(by_model)
     computers = tuple(machines_of(asked, rates))
     index = _document(
-        machines=list(_listed(asked, computers, chain(*by_model.values()))),
+        machines=list(_listed(asked, computers)),
         processors=PROCESSORS,
         models=[
-            {**_model(key, name, by_model.get(key, ())), "address": addresses.get(key)}
-            for key, name in models
+            (*_model(key, name, by_model.get(key, ())), addresses.get(key)) for key, name in models
         ],
-        columns=COLUMNS,
         words=WORDS,
     )
     yield Asset(path=f"{FOLDER}/index.json", data=index)
+    figures = {_target(key, own): [*_figures(own)] for key, own in by_model.items()}
+    yield Asset(path=f"{FOLDER}/figures.json", data=_document(figures=figures))
     names = [each.name for each in asked]
     for key, name in models:
         if only is not None and key not in only:
@@ -169,65 +172,67 @@ def _target(key: str, own: Iterable[PairFigure]) -> str:
     return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
 
 
-def _model(key: str, name: str, own: Sequence[PairFigure]) -> Mapping[str, object]:
-    """A model's entry in the index; if several fit, scripts choose the one with most `people`."""
+def _model(key: str, name: str, own: Sequence[PairFigure]) -> tuple[object, ...]:
+    """A model's id, label, parameters, whether it is a mixture, and the number of people.
+
+    If several models fit a question, scripts choose the one of most people.
+    """
     shape = shape_named(name)
     ordered = sorted(own, key=attrgetter("people"))  # of each device, most people come last
-    return {
-        "id": _target(key, own),
-        "name": name,
-        "label": model_label(key),
-        "parameters": shape and float(f"{shape.parameters:.3g}"),
-        "mixture": bool(shape and shape.experts),
-        "people": sum({each.device: each.people for each in ordered}.values()),
-    }
+    return (
+        _target(key, own),
+        model_label(key),
+        shape and float(f"{shape.parameters:.3g}"),
+        bool(shape and shape.experts),
+        sum({each.device: each.people for each in ordered}.values()),
+    )
 
 
 def _listed(
-    asked: Sequence[ListedMachine], computers: Sequence[PlannedMachine], pairs: Iterable[PairFigure]
+    asked: Sequence[ListedMachine], computers: Sequence[PlannedMachine]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield each machine's entry in the index; its free memory is known only for a single card.
-
-    The last value is the id of a machine with figures in pages and data files.
-    """
-    one_of_each = {pair.device: pair for pair in pairs}.values()
-    known = {each.number: each.computer for each in computers}
+    """Yield each machine's entry in the index; its free memory is known only for a single card."""
+    known = {each.number: each.computer.devices for each in computers}
     for number, each in enumerate(asked):
-        computer = known.get(number)
-        cards, rig = (computer.devices, rig_of(computer)) if computer else ((), None)
-        yield (
-            each.name,
-            each.gib,
-            each.kind,
-            sum(card.bandwidth_gb_per_s or 0 for card in cards) or None,
-            computer is not None and computer.unified,
-            each.cards,
-            int(cards[0].free_mib) if len(cards) == 1 else None,
-            next((pair.device for pair in one_of_each if rig and rig.has(pair)), None),
-        )
+        cards = known.get(number, ())
+        free = int(cards[0].free_mib) if len(cards) == 1 else None
+        yield each.name, each.gib and round(each.gib), each.kind, each.cards, free
 
 
 def _file(
     key: str,
     name: str,
-    machines: Iterable[PlannedMachine],
+    machines: Sequence[PlannedMachine],
     pairs: Mapping[str, Sequence[PairFigure]],
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
     """The answer file of a model. Rows for machines without new results come from the cache."""
     texts: dict[str, int] = {}
+    figures = [*_figures(pairs[key])]
     ref = read_model(name)
     target = model_meant(ref)
-    rows = []
+    rows: list[list[object]] = [[] for _ in range(1 + max(each.number for each in machines))]
     if target is not None:  # the shape of a reported model may be unknown
         model = ModelRows(ref, target, pairs, orjson.loads(cache.get(kept_rows) or b"{}"))
-        for each, (figures, words) in chain.from_iterable(map(model.rows, machines)):
+        for each, (values, words, quoted) in chain.from_iterable(map(model.rows, machines)):
             numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
-            rows.append([each.number, each.ram_gib, *figures, *numbers])
+            rows[each.number].append(
+                [each.ram_gib, *values, *numbers, [*map(figures.index, quoted)]]
+            )
         cache.put(kept_rows, orjson.dumps(model.used))
-    found = _target(key, pairs[key])
-    return _document(model=found, name=name, columns=COLUMNS, answers=rows, texts=list(texts))
+    return _document(
+        model=_target(key, pairs[key]),
+        name=name,
+        columns=COLUMNS,
+        answers=rows,
+        texts=list(texts),
+    )
+
+
+def _figures(pairs: Iterable[PairFigure]) -> Iterator[Json]:
+    """Yield a model's figures on all tasks and quantisations; rows have positions in this list."""
+    yield from (evidence_of(x) for x in pairs if x.task == ALL_TASKS and x.quantisation is None)
 
 
 def _document(**content: object) -> bytes:

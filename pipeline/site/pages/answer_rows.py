@@ -27,20 +27,20 @@ from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_of
 from schemas.codec import Json
+from schemas.vocabulary import say
 
-DIGITS = 6
 WORDS = Words.__struct_fields__  # stored as indices of entries in `texts`
 _WORDS_OF = attrgetter(*WORDS)
+# Neighbours change together, so that the files compress well.
 COLUMNS = (
-    *("machine", "ram", "verdict", "chance", "baseline_tps", "tps", "speedup", "low", "high"),
-    *("basis", "method", "depth", "draft", "people", "quantisation", "fits", "context", "evidence"),
-    *WORDS,
+    *("ram", "baseline_tps", "tps", "context", "fits", "quantisation", "method", "depth", "draft"),
+    *("people", "basis", "verdict", "chance", "speedup", "low", "high", *WORDS, "evidence"),
 )
-_EXTENT = COLUMNS.index("fits") - COLUMNS.index("verdict")
+_EXTENT = COLUMNS.index("fits") - 1
 # A model in the quantisation for a memory, what had to be assumed for it, and its placements.
 Asked: TypeAlias = tuple[PlannedModel, tuple[str, ...], Placements]
-# The values of a row from "verdict" on, and those of `WORDS`.
-Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None]]
+# The values of a row after "ram", those of `WORDS`, and the map's figures.
+Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None], Sequence[Json]]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -131,7 +131,8 @@ class ModelRows:
             if placed.alone.fits or question.figures_here:
                 question = with_ways(question)
             found = answer(question, placed=placed)
-            self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))]
+            quoted = [*map(evidence_of, found.figures)]
+            self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))], quoted
         self.used[own] = self.known[own]
         return self.known[own]
 
@@ -146,26 +147,25 @@ class ModelRows:
 
 
 def _figures(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` from "verdict" on, without those of `WORDS`."""
+    """Yield the values of `COLUMNS` from "baseline_tps" to "high", with their printed digits."""
     judged = found.judged
     gain = judged.gain if judged else None
-    yield found.verdict
-    yield _short(found.chance)
-    yield _short(found.alone.tps.estimate)
-    yield _short(judged.tps.estimate) if judged else None
-    for figure in ("estimate", "low", "high"):
-        yield _short(getattr(gain, figure)) if gain else None
-    yield gain.basis if gain else None
     way = judged.way if judged else None
+    yield _printed_rate(found.alone.tps.estimate)
+    yield _printed_rate(judged.tps.estimate) if judged else None
+    yield found.context_max
+    yield found.asked.found.extent
+    yield found.question.quantisation
     yield way.method if way else None
     yield judged.depth if judged and way else None
     yield (way.name or None) if way else None
     yield judged.figures.people if judged and judged.figures else None
-    yield found.question.quantisation
-    yield found.asked.found.extent
-    yield found.context_max
-    yield [*map(evidence_of, found.figures)]
+    yield gain.basis if gain else None
+    yield found.verdict
+    yield None if found.chance is None else round(found.chance, 2)
+    for figure in ("estimate", "low", "high"):
+        yield round(getattr(gain, figure), 2) if gain else None
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+def _printed_rate(tokens_per_s: float) -> float:
+    return float(say.rate(tokens_per_s).replace(",", ""))

@@ -14,7 +14,7 @@ import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from answers.names_table import names_table
+from answers.names_table import packed
 from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.data.formats import csv_of, guarded
 from pipeline.site import charts
@@ -148,7 +148,7 @@ def vocabulary_file() -> Asset:
 @cache
 def names_file() -> Asset:
     """The table of names for the page's reader; its name changes with its content."""
-    return model.named_by_content("assets/names.{}.json", msgspec.json.encode(names_table()))
+    return model.named_by_content("assets/names.{}.json", msgspec.json.encode(packed()))
 
 
 def task(name: str | None) -> str:

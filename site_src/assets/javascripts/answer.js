@@ -14,10 +14,8 @@ const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 
 // ---- the question -----------------------------------------------------------------------------
 // A machine has rows for the sizes of main memory that decide what fits; each holds up to the next.
-const rowFor = ({ answers, columns }, { number }, ram) => {
-  const rows = answers.filter(([machine]) => machine === number);
-  return rows.findLast((row) => row[columns.indexOf("ram")] <= ram) ?? rows[0];
-};
+const rowFor = ({ answers, columns }, { number }, ram) =>
+  answers[number].findLast((row) => row[columns.indexOf("ram")] <= ram) ?? answers[number][0];
 
 // The field for the card takes a whole sentence; a model in its own field counts instead.
 export const answerTo = async (data, { card = "", model = "", task = "all", ram = "" }) => {

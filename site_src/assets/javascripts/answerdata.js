@@ -7,14 +7,33 @@ export const once = (url) => {
   if (!loaded.has(url)) loaded.set(url, read(url));
   return loaded.get(url);
 };
+// The meaning of each spelling, from the spellings of each card and of each other meaning.
+export const unpacked = ({ spelled, ...table }) => {
+  const keys = {};
+  for (const [meant, words] of Object.entries(table.keys))
+    for (const word of words.split(" ")) keys[word] = meant;
+  for (const [at, words] of spelled.entries())
+    for (const word of words.match(/\S+/g) ?? []) keys[word] = `${keys[word] ?? "card"} ${at}`;
+  return { ...table, keys };
+};
 export const load = async ({ answers, names, root }) => {
-  const [index, table] = await Promise.all([once(`${answers}index.json`), names && once(names)]);
-  const machines = index.machines.map(
-    ([label, memory, kind, bandwidth, shared, cards, free], number) => ({
-      ...{ label, memory, kind, bandwidth, shared, cards, free, number },
-    }),
-  );
-  return { ...index, named: index.words, machines, names: table, folder: answers, root };
+  const table = names && once(names).then(unpacked);
+  const index = await once(`${answers}index.json`);
+  const machines = index.machines.map(([label, memory, kind, cards, free], number) => ({
+    ...{ label, memory, kind, cards, free, number },
+  }));
+  const models = index.models.map(([id, label, parameters, mixture, people, address]) => ({
+    ...{ id, label, parameters, mixture, people, address },
+  }));
+  return {
+    ...index,
+    named: index.words,
+    machines,
+    models,
+    names: await table,
+    folder: answers,
+    root,
+  };
 };
 
 export const machineName = ({ label, memory }) =>

@@ -26,7 +26,7 @@ export const about = (value) => number(Number(value.toPrecision(2)), 0);
 
 // Three significant digits, so that the ratio of two printed rates is their speedup.
 export const rate = (value) =>
-  number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value))));
+  number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value.toPrecision(3)))));
 
 export const percent = (fraction, digits = 0) =>
   fraction === null ? UNKNOWN : `${fixed(fraction * 100, digits)} %`;
