@@ -1,18 +1,20 @@
 """Run the SQL files of `sql/` in order, then the checks on the tables that they create."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import takewhile
+from itertools import chain, takewhile
 
 import duckdb
+import msgspec
 import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
-from pipeline.data.load import sql_text
+from pipeline.data.formats import as_arrow
+from pipeline.data.load import AcceptedSubmission, load, sql_text
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
@@ -23,14 +25,48 @@ MOST_FREEDOM = 6 + 4 + 20 + 1
 MANY_VOTES = 8
 
 
-def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows."""
+# What is kept of a submission itself, once its tables are made.
+KEPT = "select submission, trial_count, flags, repeatability from submission_document"
+
+
+def part_of(submissions: Iterable[AcceptedSubmission]) -> bytes:
+    """The tables of `sql/parts/` over some submissions: Arrow streams in a MessagePack object."""
+    connection = load(submissions, ())
     prepare(connection)
-    for name, query in view_queries().items():
+    for name, query in part_queries().items():
         make(connection, name, query)
+    made = {name: connection.table(name) for name in part_queries()}
+    made["submission_document"] = connection.sql(KEPT)
+    streams = {name: as_arrow(table.to_arrow_table()) for name, table in made.items()}
+    return msgspec.msgpack.encode(streams)
+
+
+def aggregate(connection: duckdb.DuckDBPyConnection, parts: Iterable[bytes] = ()) -> None:
+    """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows.
+
+    The database has submissions; `parts`, ordered by the submissions' names, replace them.
+    """
+    prepare(connection)
+    joined = [msgspec.msgpack.decode(part, type=dict[str, bytes]) for part in parts]
+    if joined:
+        connection.execute("drop table submission_document")
+    known = joined[0] if joined else {}
+    for name in known:
+        _join(connection, name, [part[name] for part in joined])
+    connection.execute("checkpoint")  # compresses these tables
+    for name, query in view_queries().items():
+        if name not in known:
+            make(connection, name, query)
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
+
+
+def _join(connection: duckdb.DuckDBPyConnection, name: str, parts: Sequence[bytes]) -> None:
+    """Create a table from the rows of all parts; many inserts would take four times as long."""
+    batches = chain.from_iterable(map(pa.ipc.open_stream, parts))
+    schema = pa.ipc.open_stream(parts[0]).schema
+    connection.from_arrow(pa.RecordBatchReader.from_batches(schema, batches)).create(name)
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
@@ -47,10 +83,20 @@ def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
 
 
 @cache
+def part_queries() -> dict[str, str]:
+    """The queries of `sql/parts/` in numerical order, by the name of the table."""
+    return _numbered("parts/")
+
+
+@cache
 def view_queries() -> dict[str, str]:
-    """The queries of `sql/` in numerical order, by the name of the table that each creates."""
-    numbered = (stem for stem in _stems() if stem[0].isdigit())
-    return {stem.partition("_")[2]: sql_text(stem) for stem in numbered}
+    """All queries in numerical order, by the name of the table that each creates."""
+    return part_queries() | _numbered("")
+
+
+def _numbered(folder: str) -> dict[str, str]:
+    numbered = (stem for stem in _stems(*folder.split("/")) if stem[0].isdigit())
+    return {stem.partition("_")[2]: sql_text(folder + stem) for stem in numbered}
 
 
 def check_queries() -> dict[str, str]:

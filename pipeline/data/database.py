@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,12 +21,13 @@ from pipeline.collection.lifecycle import contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
-from pipeline.data.aggregate import aggregate
+from pipeline.data.aggregate import aggregate, part_of
 from pipeline.data.cached import entries_of, key_of, summary_of
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.errors import RejectedError
 from schemas.submission import Arm
 
+FILES_AT_ONCE = 64  # the mean number of files whose texts are in memory together
 _LOG = logging.getLogger(__name__)
 
 
@@ -48,13 +50,8 @@ def open_database(
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
         raised = flags_within(Corpus(tuple(entries[each] for each in counting), known))
         flags = dict(zip(counting, raised, strict=True))
-        connection = load(
-            _with_flags(kept, files.submissions, entries, flags),
-            files.published,
-            files.lifecycle,
-            _sources(results / "sources.toml"),
-        )
-    aggregate(connection)
+        connection = load((), files.published, files.lifecycle, _sources(results / "sources.toml"))
+        aggregate(connection, _parts(kept, files.submissions, entries, flags))
     return connection
 
 
@@ -85,6 +82,44 @@ def _checked(cache: Cache, source: Source) -> validation.Checked:
     return found
 
 
+def _parts(
+    cache: Cache,
+    submissions: Iterable[validation.Accepted],
+    entries: Mapping[Source, CorpusEntry],
+    flags: Mapping[Source, tuple[Flag, ...]],
+) -> Iterator[bytes]:
+    """The tables of some submissions at a time, cached by all that they depend on."""
+    for some in _runs(submissions):
+        inputs: list[object] = []
+        for source in (accepted.source for accepted in some):
+            stated = entries[source].submission
+            inputs += source.path.name, source.place, entries[source].digest, flags.get(source)
+            inputs += stated.target, stated.drafts
+            cache.keep(["summary", entries[source].digest])
+        rows = _with_flags(cache, some, entries, flags)
+        yield cache.get_or_make(inputs, partial(part_of, rows))
+
+
+def _runs(submissions: Iterable[validation.Accepted]) -> Iterator[list[validation.Accepted]]:
+    """Runs of submissions in the order of their names, of about `FILES_AT_ONCE`.
+
+    Their digests say where a run ends, so that a new submission changes only its own run.
+    """
+    run: list[validation.Accepted] = []
+    for accepted in sorted(submissions, key=_name):
+        run.append(accepted)
+        if int(accepted.digest, 16) % FILES_AT_ONCE == 0:
+            yield run
+            run = []
+    yield run
+
+
+def _name(accepted: validation.Accepted) -> str:
+    """A name of an accepted file that is unique and safe in web addresses."""
+    preview = accepted.source.place == "preview"
+    return f"preview-{accepted.digest}" if preview else accepted.source.path.stem
+
+
 def _with_flags(
     cache: Cache,
     submissions: Iterable[validation.Accepted],
@@ -100,11 +135,10 @@ def _with_flags(
         if named.submission != accepted.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
-        preview = source.place == "preview"
         yield AcceptedSubmission(
-            submission=f"preview-{accepted.digest}" if preview else source.path.stem,
+            submission=_name(accepted),
             file=source.path.name,
-            preview=preview,
+            preview=source.place == "preview",
             document=text,
             identity=msgspec.json.encode(named.identity),
             summary=_flagged(summary, raised, accepted.submission.arms) if raised else summary,

@@ -63,10 +63,23 @@ def as_json(table: pa.Table) -> bytes:
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """A compressed Parquet file with the estimator's name in its metadata."""
+    """A compressed Parquet file with the estimator's name in its metadata.
+
+    Only texts have dictionaries: those of numbers take as long again and make larger files.
+    """
     stream = io.BytesIO()
     named = table.replace_schema_metadata({"estimator": ESTIMATOR})
-    pq.write_table(named, stream, compression="zstd")
+    texts = [column.name for column in table.schema if column.type == pa.string()]
+    pq.write_table(named, stream, compression="zstd", use_dictionary=texts)
+    return stream.getvalue()
+
+
+def as_arrow(table: pa.Table) -> bytes:
+    """A compressed Arrow stream, which is read several times as fast as Parquet."""
+    stream = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_stream(stream, table.schema, options=options) as writer:
+        writer.write_table(table)
     return stream.getvalue()
 
 
