@@ -29,12 +29,14 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     if gain is None or not choice.fits:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
-    own = drafts is not None and drafts.acceptance is not None
+    here = _is_here(choice)
+    own = here or (drafts is not None and drafts.acceptance is not None)
     known = own or (
         figures is not None and (figures.tier != "published" or figures.people >= _SEVERAL)
     )
-    if gain.estimate >= _WORTH_TRYING and not _untried_text(choice):
-        if chance < _PROBABLE:
+    least = 1.0 if here else _WORTH_TRYING
+    if gain.estimate >= least and not _untried_text(choice):
+        if chance < _PROBABLE or gain.basis == "doubted":
             return "Try it", chance
         sure = chance >= _SURE and known and (own or (figures is not None and figures.sure))
         return ("Yes" if sure else "Probably"), chance
@@ -56,7 +58,7 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
         return best
     low = best.gain.low
     alike = [each for each in helping if each.gain and each.gain.high >= low]
-    return max(alike, key=lambda each: (each.tried, _estimate(each)))
+    return max(alike, key=lambda each: (_is_here(each), each.tried, _estimate(each)))
 
 
 def _untried_text(choice: PlanOption) -> bool:
@@ -66,7 +68,13 @@ def _untried_text(choice: PlanOption) -> bool:
     """
     drafts = choice.speculation
     untried = not any(choice.tried[:2])
-    return drafts is not None and drafts.source == "text" and drafts.acceptance is None and untried
+    text = drafts is not None and drafts.source == "text" and drafts.acceptance is None
+    return text and untried and not _is_here(choice)
+
+
+def _is_here(choice: PlanOption) -> bool:
+    """Whether the gain was measured on this machine, where the measured verdict counts."""
+    return choice.gain is not None and choice.gain.basis == "here"
 
 
 def helps(judged: PlanOption, verdict: Verdict) -> bool:

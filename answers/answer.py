@@ -30,7 +30,6 @@ from answers.speed import SpeedEstimate
 from schemas.rig import LLAMA_CPP
 
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
-_CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +38,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
-    model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
+    model's step times on this machine, measured for steps over 1, 2, … tokens, and `plain` its
+    plain speed measured there. `engine` is a key
     of `answers.served_engines.ENGINES`.
     """
 
@@ -59,6 +59,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     cpu_experts: int | None = None
     notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
     curve: Curve | None = None
+    plain: SpeedEstimate | None = None
 
     @property
     def load(self) -> LoadPlan:
@@ -162,7 +163,7 @@ def setup_for(question: Question, alone: PlanOption) -> Setup:
         figures=tuple(figures.values()),
         curve=question.curve,
     )
-    return replace(setup, base=_timed_here(question, plain_here(setup, _same_files(question))))
+    return replace(setup, base=question.plain or plain_here(setup, _same_files(question)))
 
 
 def _same_files(question: Question) -> tuple[PairFigure, ...]:
@@ -191,14 +192,6 @@ def figures_of(question: Question) -> tuple[PairFigure, ...]:
 def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
     depth = choice.speculation.depth if choice.speculation else 0
     return placed.longest_context(choice.way, depth, choice.found.placement)
-
-
-def _timed_here(question: Question, predicted: SpeedEstimate) -> SpeedEstimate:
-    """The predicted plain speed; with a measured curve, that of a step timed on this machine."""
-    if question.curve is None or not question.curve.is_of(predicted.estimate):
-        return predicted
-    low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
-    return replace(predicted, low=low, high=high, basis="curve")
 
 
 def _fixed(question: Question) -> LayerPlacement | None:

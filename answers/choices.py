@@ -51,7 +51,8 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
     `name` is the name of the draft model in a command. `acceptance` is the measured chance that a
-    drafted token is accepted, if it is known.
+    drafted token is accepted, if it is known. `measured` has the speedups by depth that were
+    measured on the machine, and `basis` says what was measured and when.
     """
 
     source: DraftSource
@@ -61,6 +62,8 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     depths: tuple[int, ...] = tuple(DEPTHS)
     acceptance: float | None = None
     draft_on_host: bool = False
+    measured: Mapping[int, SpeedEstimate] = {}
+    basis: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -236,7 +239,9 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
     depths = depths_of(way, setup)
     placed, loads = placements.of(replace(way, depths=depths)), way.loads(alone.case, depths)
     each_depth = {
-        depth: predicted(setup, loads[depth], placed[depth], way.speculation(depth))
+        depth: Prediction(gain=way.measured[depth])
+        if depth in way.measured
+        else predicted(setup, loads[depth], placed[depth], way.speculation(depth))
         for depth in depths
     }
     depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
@@ -263,6 +268,8 @@ def depths_of(way: Way, setup: Setup) -> tuple[int, ...]:
 
     Otherwise, only the one that most people use with the method for this model.
     """
+    if way.measured:
+        return way.depths
     timed = tuple(filter(setup.curve_for, way.depths))
     if timed and way.source != "text":
         return timed

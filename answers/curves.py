@@ -24,8 +24,6 @@ from schemas.submission import VerificationProbe
 # curve leaves out what a real round also does: sampling, copying and a growing context.
 TRANSFER_ERROR = 0.15
 CURVE_ARMS = 13, 14  # arms with probes in `results/`: the number within that error, and their total
-_CONTEXT_SHARE = 0.1
-_MS_PER_S = 1000.0
 _UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
 
 
@@ -52,10 +50,6 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     def deepest(self) -> int:
         """The longest draft whose verification the curve covers."""
         return self.probe.widths[-1] - 1
-
-    def is_of(self, plain_tps: float) -> bool:
-        """Whether a plain speed agrees with the one-token step, up to the effect of context."""
-        return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
         """The cost of a step of this width, in one-token steps; `None` beyond the timed widths."""

@@ -150,7 +150,7 @@ def _expected(found: Answer, judged: PlanOption) -> str:
     curve = judged.predicted.curve if judged.predicted else None
     if curve is not None:
         return _by_curve(curve, judged)
-    if judged.figures is not None:
+    if judged.figures is not None or (judged.way and judged.way.measured):
         return f"expected for you {_ratio(judged)}"
     if judged.speculation is None or judged.speculation.acceptance is not None:
         return "computed from the acceptance"

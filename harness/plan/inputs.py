@@ -14,13 +14,9 @@ from answers.listed import as_asked, question_about
 from answers.machines import Computer
 from answers.model import Setting
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
-from answers.placement import fit
-from answers.rates import with_step
 from answers.rounds import DraftSource
 from answers.served_engines import ENGINES, engine_named
 from harness.campaign.options import AUTOMATIC_LAYERS
-from harness.curves.kept import kept_for
-from harness.curves.read import read as read_curve
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
@@ -31,6 +27,8 @@ from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
+from harness.record.measured_here import kept_for, with_own_figures
+from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
@@ -70,11 +68,10 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
-    if curve is not None and fit(asked.load).fits_whole:  # a step reads one memory only
-        asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance))
-    return replace(asked, ways=ways, named=named)
+    asked = replace(asked, ways=ways, named=named)
+    return with_own_figures(asked, speed.results, load.depth)
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
@@ -117,14 +114,10 @@ def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
     """Return the cost curve that the user gave, else the one that `probe` stored for this file."""
-    if given == _NO_CURVE:
-        return None
-    found = None
     if given is not None:
-        found = read_curve(expanded(given))
-    elif target.path is not None and not described:
-        found = kept_for(target.path, computer)
-    return found.curve_for(name, target, computer) if found else None
+        known = given != _NO_CURVE
+        return read_curve(expanded(given)).curve_for(name, target, computer) if known else None
+    return kept_for(target.path, computer) if target.path and not described else None
 
 
 def _ways(

@@ -13,9 +13,7 @@ from answers.shapes import facts_of, shape_of
 from estimates.identity import identify
 from estimates.pairing import plain_tps
 from estimates.roofline import bytes_per_token
-from harness.errors import BadInputError
-from harness.files import result_bytes
-from schemas.contract import read
+from harness.record.read import result
 from schemas.submission import Submission
 
 
@@ -26,7 +24,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
     Only results for the models nearest in size to the target count. Raises `BadInputError` if a
     file is not a result.
     """
-    named = [rate for path in files for rate in _rates(_result(path), path.stem)]
+    named = [rate for path in files for rate in _rates(result(path), path.stem)]
     return with_rates(computer, named or learned().rates, target.facts, of_this_machine=bool(named))
 
 
@@ -56,10 +54,3 @@ def _rates(submission: Submission, source: str) -> Iterator[Rate]:
     found = rate_of(facts, tps, on_cpu=on_cpu, device=device, source=source)
     if found is not None:
         yield found
-
-
-def _result(path: Path) -> Submission:
-    found = read(result_bytes(path), file=str(path))
-    if isinstance(found, Submission):
-        return found
-    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")

@@ -14,11 +14,13 @@ from answers.model import KIND_LABELS, KINDS, Buffers
 from answers.words import sentences
 from harness import PROGRAM
 from harness.machine.command_line import pasted
+from harness.record import measured_here
 from harness.report.use import folded
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import say
 
 _BASES = {
+    "here": "measured here",
     "measured": "measured with this model",
     "imported": "imported for this model",
     "published": "published for this model",
@@ -32,7 +34,7 @@ _BASES = {
 def show(found: Answer, screen: Console, server: Path | None = None, *, details: bool) -> None:
     """Print an answer; `server` is this machine's llama-server."""
     said = sentences(found)
-    for number, line in enumerate(said.lines()):
+    for number, line in enumerate((*measured_here.lines(found), *said.lines())):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
     below = [*_commands(found, server), *([said.instead] if said.instead else [])]
     if below:
