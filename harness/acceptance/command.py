@@ -10,7 +10,7 @@ import typer
 
 from answers.curves import Curve, Ranged
 from answers.names import read_model
-from harness import PROGRAM, console
+from harness import PROGRAM, console, install
 from harness.acceptance import kept_answers
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
 from harness.acceptance.read_answers import AnswersRead, read_into
@@ -22,6 +22,7 @@ from harness.command_options import Says, Without, offers_fields
 from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
 from harness.machine.command_line import pasted
 from harness.machine.computer import computer_of
+from harness.machine.engines import package_version
 from harness.models.model_facts import find
 from harness.options import option
 from harness.record import kept
@@ -106,6 +107,11 @@ def acceptance(
     """
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
+    if package_version() is None:
+        raise MachineError(
+            "acceptance reads answers token by token, which llama-server cannot do; compile "
+            f"{DEFAULT_RUNNER} for it (about ten minutes): {install('inprocess')}"
+        )
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
