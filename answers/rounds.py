@@ -126,6 +126,12 @@ def speedup(
     )
 
 
+def of_counts(tokens: Ranged, cost: float) -> Ranged:
+    """The speedup of counted tokens a round at a cost in plain steps, with the error of a curve."""
+    low, estimate, high = (each / cost for each in (tokens.low, tokens.estimate, tokens.high))
+    return widened(low, estimate, high, TRANSFER_ERROR)
+
+
 def widened(low: float, estimate: float, high: float, error: float) -> Ranged:
     """A range with a further `error`, the half-width of a logarithm, added to each side."""
     below = math.hypot(math.log(estimate / min(low, estimate)), error)

@@ -1,6 +1,7 @@
 """`draftmap acceptance`: measure a draft's acceptance rate without running it with its target."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ import typer
 
 from answers.names import read_model
 from answers.rounds import Curve
-from harness import console
+from harness import PROGRAM, console, install
 from harness.acceptance import kept_answers
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
 from harness.acceptance.read_answers import AnswersRead, read_into
@@ -18,12 +19,16 @@ from harness.acceptance.report import DraftCounts, as_json, lines
 from harness.acceptance.rounds import at_depth
 from harness.campaign.options import Options
 from harness.command_options import Says, Without, offers_fields
-from harness.curves.kept import kept_for
-from harness.curves.read import read as read_curve
 from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
+from harness.machine.command_line import pasted
 from harness.machine.computer import computer_of
+from harness.machine.engines import package_version
 from harness.models.model_facts import find
 from harness.options import option
+from harness.record import kept
+from harness.record.kept import KeptAcceptance
+from harness.record.measured_here import kept_for
+from harness.record.read import read as read_curve
 from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run.chosen_engine import EngineOptions
@@ -100,9 +105,14 @@ def acceptance(
 
     - `python -m harness acceptance big.gguf small.gguf --answers answers.jsonl`
     """
-    (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
+    if package_version() is None:
+        raise MachineError(
+            "acceptance reads answers token by token, which llama-server cannot do; compile "
+            f"{DEFAULT_RUNNER} for it (about ten minutes): {install('inprocess')}"
+        )
+    (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = AnswersRead(), False
@@ -135,13 +145,10 @@ def _pair(options: Options, asked: AcceptanceOptions) -> PairToRead:
 
 def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curve | None:
     """Return the curve from --curve, else the curve that `probe` stored for the target, if any."""
-    name = str(pair.target) if pair.target else options.target
+    path = pair.target and pair.target.path
     if asked.curve is None:
-        measured = kept_for(pair.target, computer_of()) if pair.target else None
-    else:
-        measured = read_curve(asked.curve)
-    if measured is None:
-        return None
+        return kept_for(path, computer_of()) if path else None
+    name, measured = str(path) if path else options.target, read_curve(asked.curve)
     if name is None:
         raise BadInputError(
             f"{asked.curve}: name the target, so that the curve can be checked against it"
@@ -162,10 +169,29 @@ def _print(
         error = NothingMeasuredError if interrupted else MachineError
         raise error("no answer has two or more tokens, so there are no rounds to count")
     counted = _counted(found, pair, asked, curve)
+    _keep(counted, pair, found.drafting_ms)
     if json:
         console.print_json(as_json(counted))
     else:
         console.print_lines(lines(counted))
+
+
+def _keep(counted: DraftCounts, pair: PairToRead, drafting_ms: float | None) -> None:
+    """Record the counts for `plan` if the target's file is here and the draft was timed."""
+    if pair.target is not None and drafting_ms is not None:
+        kept.keep(
+            KeptAcceptance(
+                measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
+                device=kept.device_of(computer_of()),
+                model=pair.target.model,
+                draft=pair.draft,
+                answers=counted.answers,
+                tokens_per_round=tuple(each.tokens_per_round for each in counted.depths),
+                drafting_ms=drafting_ms,
+            )
+        )
+        files = (str(pair.target.path), str(pair.reads.target.path))
+        console.say(f"Saved for this machine. Plan with it: {PROGRAM} plan {pasted(files)}")
 
 
 def _counted(

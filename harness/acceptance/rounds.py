@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.rounds import TRANSFER_ERROR, Curve, Ranged, widened
+from answers.rounds import Curve, Ranged, of_counts
 from estimates.distributions import t_quantile
 from estimates.intervals import deviation, time_ratio
 
@@ -103,14 +103,8 @@ def at_depth(
         acceptance=tuple(b / a if a else None for a, b in zip(tried, reached, strict=True)),
         speedup=None
         if cost is None or drafting is None
-        else _speedup(tokens, cost + depth * drafting),
+        else of_counts(tokens, cost + depth * drafting),
     )
-
-
-def _speedup(tokens: Ranged, cost: float) -> Ranged:
-    """Return the speedup of rounds of this cost in plain steps, with the error of a curve."""
-    low, estimate, high = (each / cost for each in (tokens.low, tokens.estimate, tokens.high))
-    return widened(low, estimate, high, TRANSFER_ERROR)
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 
 from estimates.identity import identify
-from harness.curves.kept import KeptCurve
-from harness.curves.measured_curve import MeasuredCurve
 from harness.errors import BadInputError
 from harness.files import result_bytes
+from harness.record.kept import KeptCurve
+from harness.record.measured_curve import MeasuredCurve
 from harness.runners.probes import curve_of
 from schemas.codec import UNREADABLE
 from schemas.contract import read as read_result
@@ -69,7 +69,15 @@ def read(path: Path) -> MeasuredCurve:
         sign = ""
     if sign.startswith("draftmap-curve"):
         return _of_kept(path, data)
-    return _of_result(path, data) if sign else _of_bench(path, data)
+    return _of_result(path) if sign else _of_bench(path, data)
+
+
+def result(path: Path) -> Submission:
+    """Return the result in a file. Raises `BadInputError`."""
+    found = read_result(utf8(result_bytes(path)), file=str(path))
+    if isinstance(found, Submission):
+        return found
+    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
 
 
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
@@ -80,16 +88,20 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
             f"{path}: {error}; measure the curve again with `python -m harness probe`"
         ) from error
     if not found.is_whole:
-        raise BadInputError(
-            f"{path}: no pass over the widths was finished; repeat `python -m harness probe`"
-        )
-    return found.measured(str(path))
+        raise BadInputError(f"{path}: a width has no step time; repeat `python -m harness probe`")
+    curve = found.curve
+    return MeasuredCurve(
+        probe=curve.probe,
+        model=f"{found.model.name}-{found.model.quantisation}",
+        file_bytes=found.model.file_bytes,
+        device="" if found.engine.backend == "cpu" else found.device,
+        source=curve.source,
+        file=str(path),
+    )
 
 
-def _of_result(path: Path, data: bytes) -> MeasuredCurve:
-    found = read_result(data, file=str(path))
-    if not isinstance(found, Submission):
-        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
+def _of_result(path: Path) -> MeasuredCurve:
+    found = result(path)
     if found.probes is None or found.probes.verification is None:
         raise BadInputError(
             f"{path}: this result has no single-step times, because servers do not report them; "
