@@ -34,8 +34,8 @@ def quiet_processor(monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> None:
     cpu = Cpu(name="Test CPU", architecture="x86_64", logical_cores=2)
     rig = Machine(os=OperatingSystem(family="linux"), cpu=cpu, ram_mib=24_000)
     shot = Snapshot(moment="before", busy_fraction=0.0)
-    monkeypatch.setattr("harness.machine.detect.machine", lambda: rig)
-    monkeypatch.setattr("harness.run.engine_run.machine", lambda: rig)
+    for user in ("machine.detect", "run.engine_run", "tune.tune_request"):
+        monkeypatch.setattr(f"harness.{user}.machine", lambda: rig)
     monkeypatch.setattr(Watch, "snapshot", lambda _watch, _moment: shot)
 
 
