@@ -10,7 +10,7 @@ import typer
 
 from answers.names import read_model
 from answers.rounds import Curve
-from harness import PROGRAM, console, install
+from harness import PROGRAM, console
 from harness.acceptance import kept_answers
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
 from harness.acceptance.read_answers import AnswersRead, read_into
@@ -22,7 +22,6 @@ from harness.command_options import Says, Without, offers_fields
 from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
 from harness.machine.command_line import pasted
 from harness.machine.computer import computer_of
-from harness.machine.engines import package_version
 from harness.models.model_facts import find
 from harness.options import option
 from harness.record import kept
@@ -70,8 +69,7 @@ class AcceptanceOptions:
     )
     curve: Path | None = option(
         "The target's step times by width: JSON from `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
-        "json`, a result file from `run`, or a file from `probe`. Default: the curve that "
-        "`probe` saved on this machine.",
+        "json`, or a file from `probe`. Default: the curve that `probe` saved on this machine.",
         metavar="FILE",
         usual=True,
     )
@@ -107,11 +105,6 @@ def acceptance(
     """
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    if package_version() is None:
-        raise MachineError(
-            "acceptance reads answers token by token, which llama-server cannot do; compile "
-            f"{DEFAULT_RUNNER} for it (about ten minutes): {install('inprocess')}"
-        )
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
@@ -198,16 +191,15 @@ def _counted(
     found: AnswersRead, pair: PairToRead, asked: AcceptanceOptions, curve: Curve | None
 ) -> DraftCounts:
     drafting_ms = found.drafting_ms if asked.drafting_ms is None else asked.drafting_ms
-    drafting = drafting_ms / curve.step_ms if curve and drafting_ms is not None else None
     return DraftCounts(
         draft=f"{pair.draft.name} {pair.draft.quantisation}",
         target=pair.target_name,
         answers=len(found.read),
         tokens=sum(len(each.agrees) + 1 for each in found.read),
         depths=tuple(
-            at_depth(found.read, depth, curve=curve, drafting=drafting)
+            at_depth(found.read, depth, curve=curve, drafting_ms=drafting_ms)
             for depth in range(1, asked.deepest + 1)
         ),
         drafting_ms=drafting_ms,
-        curve=curve if drafting is not None else None,
+        curve=curve if drafting_ms is not None else None,
     )

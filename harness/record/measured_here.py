@@ -7,7 +7,6 @@ steps were timed, the two give the speedup by depth that `acceptance` prints.
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import geometric_mean
 from typing import TypeAlias
 
 from msgspec.structs import asdict, replace
@@ -18,7 +17,7 @@ from answers.names import card_key
 from answers.placement import fit
 from answers.question import Question
 from answers.rates import is_processor
-from answers.rounds import Curve, chance_of, of_counts
+from answers.rounds import Curve
 from answers.speed import Basis, SpeedEstimate
 from answers.ways import PlannedModel, Way
 from estimates.identity import identify
@@ -31,17 +30,17 @@ from harness.models.describe import cached_facts
 from harness.record.kept import KeptAcceptance, KeptCurve, device_of, recorded
 from harness.record.read import result
 from harness.report.setting_results import SettingFigures, settings
-from schemas.method import DRAFT_MODEL
 from schemas.submission import Model, Submission
 from schemas.vocabulary import say
 
 # The assumed error, as a factor, of a speedup over a single prompt or at another depth.
 _UNKNOWN_ERROR = 1.5
 _REACH = 1.1  # of a plain speed; a step without context and sampling is slightly faster
-_USUAL_DEPTH = 4  # the acceptance at this depth stands for all if no step was timed
 _NAMED = 3  # doubts that are named
 _MS = 1000.0
+_UNDECIDED = {"uncertain", "slower-in-all"}
 OwnRun: TypeAlias = tuple[str, Submission, Summary]  # when and where it was measured comes first
+Known: TypeAlias = tuple[str, dict[int, SpeedEstimate]]  # what was measured, and speedups by depth
 
 
 def with_own_figures(
@@ -56,27 +55,24 @@ def with_own_figures(
     ways = tuple(_known(way, question, runs, depth) for way in question.ways)
     named = (new for old, new in zip(question.ways, ways, strict=True) if old is question.named)
     question = replace(question, ways=ways, named=next(named, None))
-    step_tps = _MS / question.curve.step_ms if question.curve else None
-    measured_tps = next(filter(None, (plain_tps(run) for _, run, _ in runs)), None)
-    tps = measured_tps or step_tps
-    if tps is None or not fit(question.load).fits_whole:  # a step reads one memory only
+    run_tps = next(filter(None, (plain_tps(run) for _, run, _ in runs)), None)
+    tps = run_tps or (_MS / question.curve.step_ms if question.curve else None)
+    if tps is None or question.fixed or not fit(question.load).fits_whole:
         return question
-    basis: Basis = "here" if measured_tps else "curve"
+    basis: Basis = "here" if run_tps else "curve"
     plain = SpeedEstimate(estimate=tps, low=tps / _REACH, high=tps * _REACH, basis=basis)
-    fixed = question.layers is not None or question.cpu_experts is not None
-    return replace(question, plain=None if fixed else plain)
+    return replace(question, plain=plain)
 
 
 def lines(found: Answer) -> Iterator[str]:
     """Yield a sentence on each way to draft that was measured or counted here, the best first."""
     for each in sorted(found.options, key=lambda each: -each.tps.estimate):
         if each.way and each.way.basis and each.gain:
-            basis, gain, depth = each.way.basis, each.gain, each.depth
+            gain, rates = each.gain, (each.tps.estimate, found.alone.tps.estimate)
             yield (
-                f"{basis[:1].upper()}{basis[1:]}: {each.way.label} at depth {depth} gives "
+                f"{each.way.basis}: {each.way.label} at depth {each.depth} gives "
                 f"{say.speedup(gain.estimate, gain.low, gain.high)}, "
-                f"{say.rate(each.tps.estimate)} tokens/s instead of "
-                f"{say.rate(found.alone.tps.estimate)}."
+                f"{' tokens/s instead of '.join(map(say.rate, rates))}."
             )
 
 
@@ -85,7 +81,7 @@ def kept_for(path: Path, computer: Computer) -> Curve | None:
     here = (not computer.devices, device_of(computer))
     for curve in recorded(KeptCurve):
         on_cpu = curve.engine.backend == "cpu"
-        whole = curve.is_whole and (on_cpu or curve.gpu_layers == ALL_LAYERS)
+        whole = on_cpu or curve.gpu_layers == ALL_LAYERS
         if whole and (on_cpu, curve.device) == here and _is_file(curve.model, path):
             return curve.curve
     return None
@@ -102,10 +98,8 @@ def _runs(question: Question, files: Iterable[Path]) -> Iterator[OwnRun]:
             yield when, run, summarize(run)
 
 
-def _measured(
-    way: Way, question: Question, runs: Sequence[OwnRun]
-) -> tuple[str, dict[int, SpeedEstimate]]:
-    """Return the speedups by depth of the first run that has any for a way to draft."""
+def _measured(way: Way, question: Question, runs: Sequence[OwnRun]) -> Known | None:
+    """Return the speedups of the first run that has any for a way to draft."""
     for when, run, summary in runs:
         drafts = {model.id: model for model in run.drafts}
         own = [
@@ -117,11 +111,10 @@ def _measured(
         # The best of several settings with one depth comes first, so it is taken last.
         gains = {each.arm.method.n_max or 0: _gain(each, question.task) for each in own[::-1]}
         if known := {depth: gain for depth, gain in gains.items() if depth and gain}:
-            names: list[str] = [each.verdict for each in own if each.verdict == "slower-in-all"]
-            names += [flag.name for flag in summary.flags if flag.severity != "note"]
-            doubts = [*dict.fromkeys(names)][:_NAMED]
-            return f"measured {when}{f' (doubts: {say.listed(doubts)})' if doubts else ''}", known
-    return "", {}
+            flags = dict.fromkeys(flag.name for flag in summary.flags if flag.severity != "note")
+            doubts = f" (doubts: {say.listed([*flags][:_NAMED])})" if flags else ""
+            return f"Measured {when}{doubts}", known
+    return None
 
 
 def _is_such(run: Submission, question: Question) -> bool:
@@ -141,21 +134,19 @@ def _is_such(run: Submission, question: Question) -> bool:
 def _gain(found: SettingFigures, task: str | None) -> SpeedEstimate | None:
     """Return a setting's speedup, with its interval as reports print it; `None` if there is none.
 
-    It is that on the asked task, else over all tasks, else the mean of the tasks' speedups.
+    It is that on the asked task, else over all tasks, else on the first one.
     """
-    whole = [found.whole] if found.whole.speedup else found.tasks
-    own = [each for each in found.tasks if each.task == task] or whole
-    if not own or found.verdict in ("failed", "never-drafted"):
+    own = [*(each for each in found.tasks if each.task == task), found.whole, *found.tasks]
+    chosen = next((each for each in own if each.speedup), None)
+    if chosen is None or chosen.speedup is None:
         return None
-    choices = found.choices if own == [found.whole] else found.task_choices
-    ratios = [each.speedup or 1.0 for each in own]
-    intervals = [corrected_estimate(each, choices) for each in own]
-    low, high = min(ratios) / _UNKNOWN_ERROR, max(ratios) * _UNKNOWN_ERROR
-    if (known := [each for each in intervals if each is not None]) and len(known) == len(own):
-        low, high = min(each.low for each in known), max(each.high for each in known)
-    doubted = {"uncertain", "slower-in-all"} & {found.verdict, *(each.verdict for each in own)}
-    basis: Basis = "doubted" if doubted else "here"
-    return SpeedEstimate(estimate=geometric_mean(ratios), low=low, high=high, basis=basis)
+    ends = corrected_estimate(chosen, found.task_choices if chosen.task else found.choices)
+    return SpeedEstimate(
+        estimate=chosen.speedup,
+        low=ends.low if ends else chosen.speedup / _UNKNOWN_ERROR,
+        high=ends.high if ends else chosen.speedup * _UNKNOWN_ERROR,
+        basis="doubted" if {found.verdict, chosen.verdict} & _UNDECIDED else "here",
+    )
 
 
 def _known(way: Way, question: Question, runs: Sequence[OwnRun], depth: int | None) -> Way:
@@ -166,47 +157,29 @@ def _known(way: Way, question: Question, runs: Sequence[OwnRun], depth: int | No
     """
     if way.acceptance is not None:
         return way
-    source, gains = _measured(way, question, runs)
-    if not gains and (counts := _counts(way, question)) is not None:
-        read, ago = say.count(counts.answers, "answer"), _ago(counts.measured_until)
-        source = f"from {read} counted here, {ago}, and "
-        if question.curve is None:
-            usual = min(_USUAL_DEPTH, len(counts.tokens_per_round))
-            accepted = chance_of(counts.tokens_per_round[usual - 1].estimate, usual)
-            return replace(way, acceptance=accepted, basis=f"{source}the usual cost of wider steps")
-        source, gains = f"{source}{question.curve.source}", _computed(counts, question.curve)
-    if depth is not None and gains and depth not in gains:
+    basis, gains = _measured(way, question, runs) or _counted(way, question) or ("", {})
+    if depth is not None and gains:
         nearest = min(gains, key=lambda each: abs(each - depth))
-        gain, source = gains[nearest], f"{source}, at depth {nearest} instead of {depth}"
-        low, high = gain.low / _UNKNOWN_ERROR, gain.high * _UNKNOWN_ERROR
-        gains = {depth: replace(gain, low=low, high=high)}
-    if not gains:
-        return way
-    gains = {depth: gains[depth]} if depth is not None else gains
-    return replace(way, depths=tuple(sorted(gains)), measured=gains, basis=source)
+        gain, error = gains[nearest], 1.0
+        if nearest != depth:
+            basis, error = f"{basis}, at depth {nearest} instead of {depth}", _UNKNOWN_ERROR
+        gains = {depth: replace(gain, low=gain.low / error, high=gain.high * error)}
+    return replace(way, depths=tuple(sorted(gains)) or way.depths, measured=gains, basis=basis)
 
 
-def _counts(way: Way, question: Question) -> KeptAcceptance | None:
-    """Return the newest counts of accepted tokens of a draft model here."""
-    if question.computer.described or way.method != DRAFT_MODEL:
-        return None
-    here = device_of(question.computer)
-    for found in recorded(KeptAcceptance):
+def _counted(way: Way, question: Question) -> Known | None:
+    """Return the speedups that counted tokens of a draft model and the measured steps give."""
+    curve, computer = question.curve, question.computer
+    for found in recorded(KeptAcceptance) if curve and not computer.described else ():
         same = _is_model(found.model, question.target) and _is_model(found.draft, way.draft)
-        if same and found.device == here:
-            return found
+        if curve and same and found.device == device_of(computer):
+            read = say.count(found.answers, "answer")
+            return f"From {read} counted here, {_ago(found.measured_until)}, and {curve.source}", {
+                depth: SpeedEstimate(**asdict(gain), basis="curve")
+                for depth, tokens in enumerate(found.tokens_per_round, 1)
+                if (gain := curve.speedup(tokens, depth, found.drafting_ms)) is not None
+            }
     return None
-
-
-def _computed(counts: KeptAcceptance, curve: Curve) -> dict[int, SpeedEstimate]:
-    """Return the speedups by depth that counted tokens and measured steps give."""
-    share = counts.drafting_ms / curve.step_ms
-    gains = {
-        depth: of_counts(tokens, cost + depth * share)
-        for depth, tokens in enumerate(counts.tokens_per_round, 1)
-        if (cost := curve.cost(depth + 1)) is not None
-    }
-    return {depth: SpeedEstimate(**asdict(x), basis="curve") for depth, x in gains.items()}
 
 
 def _is_model(model: Model | None, planned: PlannedModel | None) -> bool:
