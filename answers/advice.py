@@ -27,14 +27,15 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     if gain is None or way is None or not choice.fits:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
-    own = way.acceptance is not None
+    here = _is_here(choice)
+    own = here or way.acceptance is not None
     known = own or (
         figures is not None and (figures.tier != "published" or figures.people >= _SEVERAL)
     )
     # Drafts from the text gain only on text that repeats its prompt, which few questions are about.
     untried = way.source == "text" and not own and not any(choice.tried[:2])
-    if gain.estimate >= _WORTH_TRYING and not untried:
-        if chance < _PROBABLE:
+    if gain.estimate >= (1.0 if here else _WORTH_TRYING) and not untried:
+        if chance < _PROBABLE or gain.basis == "doubted":
             return "Try it", chance
         sure = chance >= _SURE and known and (own or (figures is not None and figures.sure))
         return ("Yes" if sure else "Probably"), chance
@@ -58,7 +59,12 @@ def most_promising(options: Sequence[PlanOption]) -> PlanOption | None:
         return best
     low = best.gain.low
     alike = [each for each in helping if each.gain and each.gain.high >= low]
-    return max(alike, key=lambda each: (each.tried, _estimate(each)))
+    return max(alike, key=lambda each: (_is_here(each), each.tried, _estimate(each)))
+
+
+def _is_here(choice: PlanOption) -> bool:
+    """Whether the gain was measured on this machine, where the measured verdict counts."""
+    return choice.gain is not None and choice.gain.basis == "here"
 
 
 def helps(judged: PlanOption, verdict: Verdict) -> bool:

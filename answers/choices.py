@@ -167,7 +167,9 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
     """
     depths = _depths(way, setup)
     placed, loads = placements.of(way, depths), {n: way.load(alone.case, n) for n in depths}
-    gains = {n: predicted(setup, loads[n], placed[n], way, n) for n in depths}
+    gains = {
+        n: way.measured.get(n) or predicted(setup, loads[n], placed[n], way, n) for n in depths
+    }
     depth = max(gains, key=lambda each: (placed[each].fits, gains[each].estimate))
     gain, here = gains[depth], setup.here(way.method)
     return replace(
@@ -189,6 +191,8 @@ def _depths(way: Way, setup: Setup) -> tuple[int, ...]:
 
     Otherwise, only the one that most people use with the method for this model.
     """
+    if way.measured:
+        return way.depths
     timed = tuple(filter(setup.curve_for, way.depths))
     if timed and way.source != "text":
         return timed

@@ -32,8 +32,6 @@ DRAWN_KIND, DRAWN_CARD = 2.0, 3.0
 _RATES = 0.1  # between people's plain speeds with the same card, model and quantisation
 _Z90 = 1.6449
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
-_MS_PER_S = 1000.0
-_CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 _FEW = 3  # people
 RAW = 4  # the people that one counts for who published all trials
 _FURTHEST = 0.7  # no figure from elsewhere pulls by more than this logarithm
@@ -107,13 +105,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def base(self) -> SpeedEstimate:
-        """The speed of the target alone: timed on this machine, else pulled by people's figures."""
-        curve = self.question.curve
-        if curve is None or not self.found.fits_whole:
-            return self._pulled(self.plain)
-        tps = _MS_PER_S / curve.step_ms
-        low, high = tps / _CURVE_REACH, tps * _CURVE_REACH
-        return SpeedEstimate(estimate=tps, low=low, high=high, basis="curve")
+        """The speed of the target alone: measured on this machine, else pulled by figures."""
+        return self.question.plain or self._pulled(self.plain)
 
     def _pulled(self, plain: SpeedEstimate) -> SpeedEstimate:
         """The plain speed, pulled towards that of people with the same file at this place.

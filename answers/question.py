@@ -9,6 +9,7 @@ from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit
 from answers.rounds import Curve
+from answers.speed import SpeedEstimate
 from answers.ways import PlannedModel, Way
 from schemas.rig import LLAMA_CPP
 
@@ -19,8 +20,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
-    model's step times on this machine, measured for steps over 1, 2, … tokens. `engine` is a key
-    of `answers.engine_table.ENGINES`.
+    model's step times on this machine, measured for steps over 1, 2, … tokens, and `plain` its
+    plain speed measured there. `engine` is a key of `answers.engine_table.ENGINES`.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     cpu_experts: int | None = None
     notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
     curve: Curve | None = None
+    plain: SpeedEstimate | None = None
 
     @property
     def load(self) -> LoadPlan:

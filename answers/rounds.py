@@ -69,6 +69,16 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         wider_ms = step_ms(self.probe, tokens)
         return None if wider_ms is None else wider_ms / self.step_ms
 
+    def speedup(self, tokens: Ranged, depth: int, drafting_ms: float) -> Ranged | None:
+        """The speedup of counted tokens a round; `None` beyond the timed widths."""
+        wider_ms = step_ms(self.probe, depth + 1)
+        if wider_ms is None:
+            return None
+        steps = (wider_ms + depth * drafting_ms) / self.step_ms
+        return widened(
+            tokens.low / steps, tokens.estimate / steps, tokens.high / steps, TRANSFER_ERROR
+        )
+
 
 @cache
 def chances(acceptance: float | None, depth: int) -> tuple[float, float, float]:

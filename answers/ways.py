@@ -1,5 +1,6 @@
 """The models that a plan loads, and the ways to draft with them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from answers.model import ModelFacts
 from answers.placement import Draft, LoadPlan
 from answers.presets import Preset
 from answers.shapes import ShapeRow
+from answers.speed import SpeedEstimate
 from schemas.rig import LLAMA_CPP
 
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
@@ -45,7 +47,8 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
     `name` is the name of the draft model in a command. `acceptance` is the measured chance that a
-    drafted token is accepted, if it is known.
+    drafted token is accepted, if it is known. `measured` has the speedups by depth that were
+    measured on the machine, and `basis` says what was measured and when.
     """
 
     source: DraftSource
@@ -54,6 +57,8 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     depths: tuple[int, ...] = tuple(DEPTHS)
     acceptance: float | None = None
+    measured: Mapping[int, SpeedEstimate] = {}
+    basis: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

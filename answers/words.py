@@ -113,7 +113,7 @@ def _expected(found: Answer, judged: PlanOption) -> str:
     way, gain = judged.way, judged.gain
     if way is None or gain is None or gain.basis == "curve":
         return _by_curve(found, judged)
-    if judged.figures is not None:
+    if judged.figures is not None or way.measured:
         return f"expected for you {_ratio(judged)}"
     if way.acceptance is not None:
         return "computed from the acceptance"

@@ -101,11 +101,10 @@ def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]
     plain = answers["baseline"]
     read = _read(campaign, plain)
     curve = Curve(probe=probe, source="the same session")
-    drafting = drafting_ms / curve.step_ms
     for arm in campaign.arms:
         depth = arm.method.n_max
         if depth is not None:
-            found = at_depth(read, depth, curve=curve, drafting=drafting)
+            found = at_depth(read, depth, curve=curve, drafting_ms=drafting_ms)
             row = _row(campaign, found, answers[arm.id], plain)
             timed = _speedups(found, answers[arm.id], plain) if speedups else {}
             yield {"depth": depth, **row, **timed}

@@ -26,6 +26,7 @@ COMMANDS = {
         "Measure the cost of a model's wider steps on this machine, in two minutes, without "
         "a draft."
     ),
+    "forget": "Delete what was measured on this machine from the record that `plan` uses.",
     "doctor": "Check Python, engine, devices, memory, power, load and clock; list what to fix.",
     "validate": "Check result files against the format; print one line per finding.",
     "fix": "Repair the format of result files without changing a measurement.",
@@ -41,7 +42,7 @@ if INSTALLED:  # a wheel has no importers: they write into the results folder of
     del COMMANDS["import"]
 
 # Commands whose module is in `harness/commands`.
-_IN_COMMANDS = ("validate", "fix", "show", "explain", "methods", "models")
+_IN_COMMANDS = ("validate", "fix", "show", "explain", "forget", "methods", "models")
 # The guides in the repository, other than docs/measuring.md.
 _GUIDES = {"compare": "docs/engine-developers.md", "fleet": "docs/fleet.md"}
 

@@ -14,8 +14,6 @@ import orjson
 import pytest
 
 from harness import files
-from harness.curves import read as curves
-from harness.curves.kept import KeptCurve
 from harness.errors import HarnessError
 from harness.imports import importers
 from harness.imports.source_files import given
@@ -23,6 +21,8 @@ from harness.machine import nvidia
 from harness.models import describe, gguf_header, gguf_shape
 from harness.models.model_file import WeightsFile
 from harness.openai import listed_models, streamed_answer
+from harness.record import read as curves
+from harness.record.kept import KeptCurve
 from harness.run import journal
 from harness.runners.http.client import ServerError, as_json
 from harness.runners.http.counted_rounds import read_counters
@@ -81,9 +81,9 @@ def journal_of(folder: Path) -> bytes:
 
 def curve() -> bytes:
     kept = KeptCurve(
-        measured_on=MOMENT, device="", model=SMALL.target, engine=SMALL.engine,
+        measured_until=MOMENT, device="", model=SMALL.target, engine=SMALL.engine,
         settings=SMALL.settings, gpu_layers=0, context_tokens=64, widths=(1, 2, 4),
-        step_ms=((10.0, 10.5), (11.0, 11.5), (12.0, 12.5)), complete=True,
+        step_ms=((10.0, 10.5), (11.0, 11.5), (12.0, 12.5)),
     )  # fmt: skip
     return msgspec.json.encode(kept)
 

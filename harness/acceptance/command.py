@@ -1,6 +1,7 @@
 """`draftmap acceptance`: measure a draft's acceptance rate without running it with its target."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ import typer
 
 from answers.names import read_model
 from answers.rounds import Curve
-from harness import console
+from harness import PROGRAM, console
 from harness.acceptance import kept_answers
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
 from harness.acceptance.read_answers import AnswersRead, read_into
@@ -18,12 +19,15 @@ from harness.acceptance.report import DraftCounts, as_json, lines
 from harness.acceptance.rounds import at_depth
 from harness.campaign.options import Options
 from harness.command_options import Says, Without, offers_fields
-from harness.curves.kept import kept_for
-from harness.curves.read import read as read_curve
 from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
+from harness.machine.command_line import pasted
 from harness.machine.computer import computer_of
 from harness.models.model_facts import find
 from harness.options import option
+from harness.record import kept
+from harness.record.kept import KeptAcceptance
+from harness.record.measured_here import kept_for
+from harness.record.read import read as read_curve
 from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run.chosen_engine import EngineOptions
@@ -65,8 +69,7 @@ class AcceptanceOptions:
     )
     curve: Path | None = option(
         "The target's step times by width: JSON from `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
-        "json`, a result file from `run`, or a file from `probe`. Default: the curve that "
-        "`probe` saved on this machine.",
+        "json`, or a file from `probe`. Default: the curve that `probe` saved on this machine.",
         metavar="FILE",
         usual=True,
     )
@@ -100,9 +103,9 @@ def acceptance(
 
     - `python -m harness acceptance big.gguf small.gguf --answers answers.jsonl`
     """
-    (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
+    (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = AnswersRead(), False
@@ -135,13 +138,10 @@ def _pair(options: Options, asked: AcceptanceOptions) -> PairToRead:
 
 def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curve | None:
     """Return the curve from --curve, else the curve that `probe` stored for the target, if any."""
-    name = str(pair.target) if pair.target else options.target
+    path = pair.target and pair.target.path
     if asked.curve is None:
-        measured = kept_for(pair.target, computer_of()) if pair.target else None
-    else:
-        measured = read_curve(asked.curve)
-    if measured is None:
-        return None
+        return kept_for(path, computer_of()) if path else None
+    name, measured = str(path) if path else options.target, read_curve(asked.curve)
     if name is None:
         raise BadInputError(
             f"{asked.curve}: name the target, so that the curve can be checked against it"
@@ -162,26 +162,44 @@ def _print(
         error = NothingMeasuredError if interrupted else MachineError
         raise error("no answer has two or more tokens, so there are no rounds to count")
     counted = _counted(found, pair, asked, curve)
+    _keep(counted, pair, found.drafting_ms)
     if json:
         console.print_json(as_json(counted))
     else:
         console.print_lines(lines(counted))
 
 
+def _keep(counted: DraftCounts, pair: PairToRead, drafting_ms: float | None) -> None:
+    """Record the counts for `plan` if the target's file is here and the draft was timed."""
+    if pair.target is not None and drafting_ms is not None:
+        kept.keep(
+            KeptAcceptance(
+                measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
+                device=kept.device_of(computer_of()),
+                model=pair.target.model,
+                draft=pair.draft,
+                answers=counted.answers,
+                tokens_per_round=tuple(each.tokens_per_round for each in counted.depths),
+                drafting_ms=drafting_ms,
+            )
+        )
+        files = (str(pair.target.path), str(pair.reads.target.path))
+        console.say(f"Saved for this machine. Plan with it: {PROGRAM} plan {pasted(files)}")
+
+
 def _counted(
     found: AnswersRead, pair: PairToRead, asked: AcceptanceOptions, curve: Curve | None
 ) -> DraftCounts:
     drafting_ms = found.drafting_ms if asked.drafting_ms is None else asked.drafting_ms
-    drafting = drafting_ms / curve.step_ms if curve and drafting_ms is not None else None
     return DraftCounts(
         draft=f"{pair.draft.name} {pair.draft.quantisation}",
         target=pair.target_name,
         answers=len(found.read),
         tokens=sum(len(each.agrees) + 1 for each in found.read),
         depths=tuple(
-            at_depth(found.read, depth, curve=curve, drafting=drafting)
+            at_depth(found.read, depth, curve=curve, drafting_ms=drafting_ms)
             for depth in range(1, asked.deepest + 1)
         ),
         drafting_ms=drafting_ms,
-        curve=curve if drafting is not None else None,
+        curve=curve if drafting_ms is not None else None,
     )

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from answers.presets import DEFAULT_TARGET, default_draft
 from harness.acceptance.kept_answers import KeptAnswer
@@ -42,7 +41,7 @@ class PairToRead:
     reads: Campaign
     writes: Campaign | None
     answers: tuple[KeptAnswer, ...]
-    target: Path | None
+    target: ModelFile | None
     target_name: str
 
     @property
@@ -60,7 +59,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> PairToRead:
         reads=_reading(campaign, campaign.drafts[0]),
         writes=replace(campaign, arms=baseline, drafts=()),
         answers=(),
-        target=campaign.target.on_disk,
+        target=campaign.target,
         target_name=_name(campaign.target.model),
     )
 
@@ -91,7 +90,7 @@ def pair_to_read(
         reads=_reading(campaign, campaign.target),
         writes=None,
         answers=answers,
-        target=target.on_disk if target else None,
+        target=target,
         target_name=_name(target.model) if target else options.target or stated,
     )
 

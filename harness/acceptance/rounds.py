@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.rounds import TRANSFER_ERROR, Curve, Ranged, widened
+from answers.rounds import Curve, Ranged
 from estimates.distributions import t_quantile
 from estimates.intervals import deviation, time_ratio
 
@@ -79,12 +79,11 @@ def at_depth(
     answers: Sequence[ReadAnswer],
     depth: int,
     curve: Curve | None = None,
-    drafting: float | None = None,
+    drafting_ms: float | None = None,
 ) -> AtDepth:
-    """Return tokens per round and acceptance at a depth; the speedup needs curve and drafting cost.
+    """Return tokens per round and acceptance at a depth; the speedup needs curve and drafting time.
 
-    `drafting` is the time to draft one token, in plain steps of the target. Raises `ValueError` if
-    no answer took a round.
+    `drafting_ms` is the time to draft one token. Raises `ValueError` if no answer took a round.
     """
     tasks: dict[str, list[Rounds]] = {}
     for answer in answers:
@@ -93,7 +92,7 @@ def at_depth(
     rounds = [each for group in tasks.values() for each in group]
     tried = tuple(map(sum, zip(*(each.tried for each in rounds), strict=True)))
     reached = map(sum, zip(*(each.reached for each in rounds), strict=True))
-    tokens, cost = _tokens([*tasks.values()]), curve.cost(depth + 1) if curve else None
+    tokens = _tokens([*tasks.values()])
     return AtDepth(
         depth=depth,
         rounds=sum(each.rounds for each in rounds),
@@ -101,16 +100,10 @@ def at_depth(
         by_task={task: _tokens([group]) for task, group in tasks.items()},
         tried=tried,
         acceptance=tuple(b / a if a else None for a, b in zip(tried, reached, strict=True)),
-        speedup=None
-        if cost is None or drafting is None
-        else _speedup(tokens, cost + depth * drafting),
+        speedup=curve.speedup(tokens, depth, drafting_ms)
+        if curve and drafting_ms is not None
+        else None,
     )
-
-
-def _speedup(tokens: Ranged, cost: float) -> Ranged:
-    """Return the speedup of rounds of this cost in plain steps, with the error of a curve."""
-    low, estimate, high = (each / cost for each in (tokens.low, tokens.estimate, tokens.high))
-    return widened(low, estimate, high, TRANSFER_ERROR)
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:

@@ -14,8 +14,6 @@ from answers.question import Question
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
-from harness.curves.kept import kept_for
-from harness.curves.read import read as read_curve
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
@@ -25,6 +23,8 @@ from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
+from harness.record.measured_here import kept_for, with_own_figures
+from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
@@ -62,12 +62,14 @@ def question_of(
         curve=curve,
     )
     if asked.alone or models.draft is None:
-        return replace(asked, ways=tuple(_ways(asked, load.depth, speed.acceptance)))
+        ways = tuple(_ways(asked, load.depth, speed.acceptance))
+        return with_own_figures(replace(asked, ways=ways), speed.results, load.depth)
     named = _named(models.draft, models.draft_kind, target, say)
     depths = (load.depth,) if load.depth else named.depths
     named = replace(named, depths=depths, acceptance=speed.acceptance)
     others = (each for each in _ways(asked) if each.key != named.key)
-    return replace(asked, ways=(*others, named), named=named)
+    asked = replace(asked, ways=(*others, named), named=named)
+    return with_own_figures(asked, speed.results, load.depth)
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
@@ -109,14 +111,10 @@ def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
     """Return the cost curve that the user gave, else the one that `probe` stored for this file."""
-    if given == _NO_CURVE:
-        return None
-    found = None
     if given is not None:
-        found = read_curve(expanded(given))
-    elif target.path is not None and not described:
-        found = kept_for(target.path, computer)
-    return found.curve_for(name, target, computer) if found else None
+        known = given != _NO_CURVE
+        return read_curve(expanded(given)).curve_for(name, target, computer) if known else None
+    return kept_for(target.path, computer) if target.path and not described else None
 
 
 def _ways(

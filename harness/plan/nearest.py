@@ -12,9 +12,7 @@ from answers.shapes import facts_of, shape_of
 from answers.ways import PlannedModel
 from estimates.pairing import plain_tps
 from estimates.roofline import bytes_per_token
-from harness.errors import BadInputError
-from harness.files import result_bytes
-from schemas.contract import read
+from harness.record.read import result as read_result
 from schemas.submission import Submission
 
 
@@ -25,7 +23,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
     Only results for the models nearest in size to the target count. Raises `BadInputError` if a
     file is not a result.
     """
-    named = [*filter(None, (_rate(_result(path), path.stem) for path in files))]
+    named = [*filter(None, (_rate(read_result(path), path.stem) for path in files))]
     return with_rates(computer, named or rates_of(computer, learned().rates), target.facts)
 
 
@@ -50,10 +48,3 @@ def _rate(result: Submission, source: str) -> Rate | None:
     else:
         return None
     return rate_of(facts, tps, on_cpu=on_cpu, device="", source=source)
-
-
-def _result(path: Path) -> Submission:
-    found = read(result_bytes(path), file=str(path))
-    if isinstance(found, Submission):
-        return found
-    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")

@@ -166,8 +166,8 @@ class SpeedOptions:
     )
     curve: str | None = _speed(
         "This model's step times by width on this machine: JSON from `llama-bench -p "
-        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result file from `run`, or a file from `probe`. "
-        "Default: the curve that `probe` saved on this machine; `none` for the usual costs.",
+        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, or a file from `probe`. Default: the curve that `probe` "
+        "saved on this machine; `none` for the usual costs.",
         metavar="FILE",
     )
     acceptance: float | None = _speed(

@@ -14,11 +14,13 @@ from answers.words import accuracy, instead, lines
 from harness import PROGRAM
 from harness.machine.command_line import pasted
 from harness.machine.engines import SERVER_PROGRAM
+from harness.record import measured_here
 from harness.report.use import folded
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import say
 
 _BASES = {
+    "here": "this machine",
     "curve": "the measured curve",
     "nearest": "the nearest machines",
     "physics": "bytes and bandwidth",
@@ -27,7 +29,7 @@ _BASES = {
 
 def show(found: Answer, screen: Console, server: str | None = None, *, details: bool) -> None:
     """Print an answer; `server` is this machine's llama-server."""
-    for number, line in enumerate(lines(found)):
+    for number, line in enumerate((*measured_here.lines(found), *lines(found))):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
     below = [*_commands(found, server), *filter(None, [instead(found)])]
     for line in ["", *below] if below else ():

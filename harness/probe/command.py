@@ -1,33 +1,33 @@
 """`draftmap probe`: time a model's steps over 1, 2 … tokens, and store the curve for `plan`."""
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, cast
 
-import msgspec
-import typer
 from rich import progress
 
+from estimates.flags.machine_state import BUSY
+from estimates.system_load import in_use
 from harness import console
-from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.command_help import NO_RUNNING_SERVER
 from harness.command_options import Without, offers_fields
-from harness.curves import kept
-from harness.curves.kept import KeptCurve
-from harness.errors import INTERRUPTED, BadInputError
+from harness.errors import BadInputError
 from harness.machine.computer import computer_of
+from harness.machine.detect import machine
+from harness.machine.environment import Watch
 from harness.options import option
+from harness.record import kept
+from harness.record.kept import KeptCurve
 from harness.report import details, words
 from harness.run.chosen_engine import ChosenEngine, EngineOptions
-from harness.runners.base import Stepped
+from harness.runners.base import Stepped, StepTimes
 from harness.runners.probes import PASSES, passes
 from schemas.codec import Json, encode
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Probes
+from schemas.vocabulary import say
 
 # Options about drafts, answers or prompts, which a probe does not use.
 _OF_ANSWERS = Without(
@@ -56,7 +56,7 @@ draft and no answers.
 
 - `python -m harness probe big.gguf --runner llama-server --gpu-layers 20`
 
-`plan` finds the curve of this machine. Ctrl-C loses nothing: repeat the command to continue.
+`plan` finds the curve of this machine.
 """
 _MEASURED = "What is measured"
 
@@ -104,15 +104,21 @@ def probe(
     if probing.json:
         console.print_json(cast("dict[str, Json]", encode(curve)))
         return
-    found = curve.measured("").probe
-    console.print_lines(details.costs(Probes(verification=found)))
+    costs = details.costs(Probes(verification=curve.curve.probe))
+    spread = f"\N{PLUS-MINUS SIGN}{say.percent(curve.spread)}"
+    console.print_lines([*costs, f"Half of the passes are within {spread}, at every width."])
     name = options.target or curve.model.name
-    console.say(f"Saved for this machine. Plan with it: python -m harness plan {name}")
+    if curve.doubt:
+        console.say(f"Doubt: {curve.doubt}. Close other programs, then measure again.")
+    saved = "Saved with this doubt" if curve.doubt else "Saved"
+    console.say(f"{saved} for this machine. Plan with it: python -m harness plan {name}")
 
 
 def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> KeptCurve:
-    """Load the model and measure. Ctrl-C ends the program and keeps the finished passes."""
+    """Load the model and measure. Ctrl-C ends the program without a curve."""
     campaign = chosen.campaign(options, fetch=True)
+    cores = machine().cpu.logical_cores or 1
+    busy = in_use(Watch().snapshot("before"), cores) > BUSY["load"]
     with console.interruptible():
         # The engine reserves room for an arm's widest step, so this arm has the widest step of the
         # probe.
@@ -124,82 +130,34 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
                 raise BadInputError(
                     f"{chosen.runner} cannot time single steps; use another --runner"
                 )
-            curve = kept.begun(_nothing_yet(campaign, session, probing.widest))
-            with _shown(curve, probing.budget_min * 60) as passed:
-                return measure(curve, session, budget_s=probing.budget_min * 60, passed=passed)
+            widths, budget_s = tuple(range(1, probing.widest + 1)), probing.budget_min * 60
+            timed = [*_shown(passes(session, widths, budget_s=budget_s), budget_s)]
+            report = session.report()
         finally:
             session.close()
-
-
-def measure(
-    curve: KeptCurve,
-    session: Stepped,
-    *,
-    budget_s: float,
-    passed: Callable[[KeptCurve, float], None],
-    clock: Callable[[], float] = time.monotonic,
-) -> KeptCurve:
-    """Measure the missing passes of a curve, and store each pass once it is finished.
-
-    After each pass, `passed` is called with the curve and the seconds that the pass took. Raises
-    `HarnessError` if steps cannot be timed.
-    """
-    timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)
-    for times, pass_s in timed:
-        curve = curve.with_pass(times)
-        kept.keep(curve)
-        passed(curve, pass_s)
-    curve = msgspec.structs.replace(curve, complete=True)
-    kept.keep(curve)
-    return curve
-
-
-def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve:
-    report, widths = session.report(), tuple(range(1, widest + 1))
-    return KeptCurve(
-        measured_on=datetime.now(tz=UTC).isoformat(timespec="seconds"),
+    curve = KeptCurve(
+        measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
         device=kept.device_of(computer_of()),
         model=campaign.target.model,
         engine=report.engine,
         settings=report.settings,
         gpu_layers=campaign.settings.gpu_layers,
-        context_tokens=0,
+        context_tokens=timed[-1].context_tokens,
         widths=widths,
-        step_ms=((),) * len(widths),
+        step_ms=tuple(zip(*(each.ms for each in timed), strict=True)),
+        busy=busy,
     )
+    kept.keep(curve)
+    return curve
 
 
-@contextmanager
-def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
-    """Write the expected duration after the first pass; on a terminal, also show a progress bar.
-
-    After Ctrl-C, report how many passes are stored.
-    """
+def _shown(timed: Iterator[tuple[StepTimes, float]], budget_s: float) -> Iterator[StepTimes]:
+    """Yield the passes; write their duration after the first, and show a bar on a terminal."""
     screen = console.progress_console()
-    columns = (
-        progress.TextColumn("Timing steps of 1 to {task.fields[widest]} tokens"),
-        progress.BarColumn(bar_width=None),
-        progress.MofNCompleteColumn(),
-        progress.TimeRemainingColumn(),
-    )
-    if begun.passes:
-        console.say(f"Continuing after {begun.passes} of {PASSES} passes.")
-    latest = begun
-    with progress.Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("", total=PASSES, completed=begun.passes, widest=begun.widths[-1])
-
-        def passed(curve: KeptCurve, seconds: float) -> None:
-            nonlocal latest
-            if latest is begun:
-                left_s = min(budget_s, seconds * (PASSES - begun.passes))
-                console.say(f"This takes about {words.seconds(left_s)}.")
-            latest = curve
-            bar.update(task, completed=curve.passes)
-
-        try:
-            yield passed
-        except KeyboardInterrupt:
-            saved = latest.passes
-            done = f"{saved} of {PASSES} passes are saved" if saved else "no pass ended"
-            console.say(f"{done}; repeat the command to continue.")
-            raise typer.Exit(INTERRUPTED) from None
+    with progress.Progress(console=screen, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("Timing steps", total=PASSES)
+        for number, (times, seconds) in enumerate(timed):
+            if not number:
+                console.say(f"This takes about {words.seconds(min(budget_s, seconds * PASSES))}.")
+            bar.advance(task)
+            yield times

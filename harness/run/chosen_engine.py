@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness import console
+from harness import console, install
 from harness.campaign.from_options import campaign_from, methods_named
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
@@ -61,7 +61,7 @@ class EngineOptions(ConnectionOptions):
                 f"no engine is installed and no {program} is on PATH; {installed.INSTALL_ENGINE}"
             )
         if runner == DEFAULT_RUNNER and installed.package_version() is None:
-            raise MachineError(f"{runner} is not installed; {installed.INSTALL_ENGINE}")
+            raise MachineError(f"{runner} is not installed; compile it: {install('inprocess')}")
         chosen = ChosenEngine(runner=runner, connection=self)
         return named_engines(chosen, self.server_binaries)
 

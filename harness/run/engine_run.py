@@ -10,7 +10,6 @@ from estimates.model import Summary
 from estimates.summary import summarize
 from harness import features
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
-from harness.curves.kept import known_curve
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -56,7 +55,6 @@ class RunOnEngine:
             commit=commit(),
             observe=partial(display, name=self.engine.name),
             pause=pause,
-            known_curve=partial(known_curve, self.campaign),
             compares=len({each.connection for each in self.request.engines}) > 1,
         )
         return execute.by_blocks(

@@ -52,8 +52,7 @@ class RunContext:
     `clock` counts seconds from an arbitrary start, for the time budget and the end of the run.
     `prune` decides after every block which arms to drop. With a `pause` after every answer, a
     different engine can answer the same prompt next while this engine's server keeps running. A run
-    that `compares` engines needs the baseline even if all other arms fail. If `known_curve` returns
-    a curve that `probe` stored for the setting, the run does not measure the curve again.
+    that `compares` engines needs the baseline even if all other arms fail.
     """
 
     machine: Machine
@@ -65,7 +64,6 @@ class RunContext:
     prune: Prune | None = None
     pause: Pause = "pass"
     compares: bool = False
-    known_curve: Callable[[base.EngineReport], VerificationProbe | None] = lambda _report: None
 
 
 def by_blocks(
@@ -229,7 +227,7 @@ class _Run:
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
             if arm is self._campaign.arms[0]:  # a server's pass starts now
-                curve = self._curve(session, report)
+                curve = self._curve(session)
             if not isinstance(prepared, base.Failure):
                 last = arm.id, prepared
             else:
@@ -248,13 +246,10 @@ class _Run:
     def _probed(self) -> bool:
         return any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts)
 
-    def _curve(self, session: base.Session, report: base.EngineReport) -> VerificationProbe | None:
-        """Return the cost of the target's steps by width, stored or measured; `None` if unknown."""
-        if self._context.compares or self._probed:
+    def _curve(self, session: base.Session) -> VerificationProbe | None:
+        """Measure the cost of the target's steps by width; return `None` if that is impossible."""
+        if self._context.compares or self._probed or not isinstance(session, base.Stepped):
             return None
-        known = self._context.known_curve(report)
-        if known is not None or not isinstance(session, base.Stepped):
-            return known
         self._observe(events.Stage(kind="probing"))
         try:
             return probes.verification_curve(session, widest=probes.widest(self._campaign))

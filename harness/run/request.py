@@ -9,8 +9,9 @@ from pathlib import Path
 from harness import console, features
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
-from harness.errors import BadInputError
+from harness.errors import BadInputError, MachineError
 from harness.options import Option, offered, option
+from harness.record.kept import keep
 from harness.run import journal, preflight
 from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
@@ -116,9 +117,15 @@ class RunRequest:
             results.require_free(self.result.output)
 
     def write(self, submission: Submission) -> Path:
+        """Write the result file, then record the measurements for `plan`."""
         given = self.result
-        submission = replace(submission, contributor=given.contributor, notes=given.notes)
-        return results.write(submission, given.output)
+        named = replace(submission, contributor=given.contributor, notes=given.notes)
+        path = results.write(named, given.output)
+        try:
+            keep(submission)
+        except MachineError as error:  # the result is on disk, and its report must follow
+            console.say(f"Not remembered for plan: {error}")
+        return path
 
     def campaigns(
         self, *, fetch: bool, say: Callable[[str], None] = console.say

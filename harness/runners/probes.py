@@ -47,17 +47,16 @@ def passes(
     session: Stepped,
     widths: Sequence[int],
     *,
-    had: int = 0,
     budget_s: float = _LIMIT_S,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[tuple[StepTimes, float]]:
     """Time steps of all widths, pass after pass; yield each pass's times and its duration.
 
-    `had` passes exist already. After the minimum number of passes, a pass that would exceed the
-    budget is not started. Raises `HarnessError` if steps cannot be timed.
+    After the minimum number of passes, a pass that would exceed the budget is not started. Raises
+    `HarnessError` if steps cannot be timed.
     """
     began, pass_s = clock(), 0.0
-    for done in range(had, PASSES):
+    for done in range(PASSES):
         started = clock()
         if done >= _LEAST_PASSES and started - began + pass_s > budget_s:
             return

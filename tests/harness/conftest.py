@@ -1,11 +1,13 @@
 """All tests of the harness have their own cache."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from harness.files import VARIABLE
 from harness.machine import engines
+from harness.record import kept
 from harness.runners import CONNECT
 from tests.harness import fake_runner
 from tests.harness.ggufs import write_gguf
@@ -18,6 +20,14 @@ def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.mkdir()
     monkeypatch.setenv(VARIABLE, str(path))
     return path
+
+
+@pytest.fixture(autouse=True)
+def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that use the person's cache of weights have their own record of measurements."""
+    real = kept.folder
+    own = lambda: real() if VARIABLE in os.environ else tmp_path / "record"  # noqa: E731
+    monkeypatch.setattr(kept, "folder", own)
 
 
 @pytest.fixture

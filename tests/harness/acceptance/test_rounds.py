@@ -108,14 +108,13 @@ def test_a_speedup_is_tokens_over_the_wider_step_and_the_drafting() -> None:
         context_tokens=9, repeats=1, widths=(1, 2, 3), step_ms_median=(10.0, 12.0, 15.0)
     )
     curve = Curve(probe=steps, source="a test")
-    drafting = 0.2
 
     def depth(tokens: int) -> AtDepth:
-        return at_depth([CUT], tokens, curve=curve, drafting=drafting)
+        return at_depth([CUT], tokens, curve=curve, drafting_ms=2.0)
 
     two = depth(2).speedup
     assert two is not None
-    # Seven tokens in three rounds, of 1.5 steps and two drafted tokens of 0.2 each.
+    # Seven tokens in three rounds, of 1.5 steps and two drafted tokens of 0.2 steps each.
     assert two.estimate == pytest.approx(7 / 3 / 1.9)
     assert two.low < two.estimate < two.high
     assert depth(3).speedup is None  # the curve ends at three tokens

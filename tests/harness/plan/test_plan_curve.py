@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from harness.cli import app
-from schemas.submission import Submission
-from tests.samples import SampleCosts, sample, sample_bytes
+from tests.samples import sample, sample_bytes
 
 # The time of a pass by its width, in milliseconds: Qwen3.8-27B UD-Q4_K_XL on an L4, as published by
 # hanxiao, with a kernel that makes wider steps cheap and with the default kernel.
@@ -135,20 +133,6 @@ def test_a_curve_of_this_machine_replaces_the_estimate_and_the_figure_is_quoted(
     assert "for this card and model with MTP" in words
 
 
-def test_probes_of_a_result_are_a_curve_of_its_model_and_card(tmp_path: Path) -> None:
-    result = sample(costs=SampleCosts())
-    path = tmp_path / "result.json"
-    path.write_bytes(sample_bytes(result))
-    assert result.probes is not None
-    assert result.probes.verification is not None
-    card = result.machine.gpus[0].name
-
-    found = plan(result.target.name, "--gpu", card, "--ram", "32", "--curve", str(path), "--json")
-
-    assert found.exit_code == 0, found.stderr
-    assert json.loads(found.stdout)["curve"]["widths"] == [*result.probes.verification.widths]
-
-
 REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
     ("another model", rows(FLAT), ("qwen3-8b", *L4), "not of qwen3-8b (4.68 GiB)"),
     ("another size", rows(FLAT, model_size=9_000_000_000), (*TARGET, *L4), "(8.38 GiB), not of"),
@@ -158,6 +142,7 @@ REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
     ("no times", rows({1: 0.0, 2: 0.0}), (*TARGET, *L4), "no test with a step of 1 to 64 tokens"),
     ("nothing", [], (*TARGET, *L4), "no test with a step"),
     ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "not a curve of step times"),
+    ("a result", json.loads(sample_bytes(sample())), (*TARGET, *L4), "not a curve of step times"),
     ("a text", "hello", (*TARGET, *L4), "not a curve of step times"),
     ("another card", rows(FLAT), (*TARGET, "--gpu", "RTX 3090"), "measured on NVIDIA L4"),
     ("a processor", rows(FLAT, backends="CPU"), (*TARGET, *L4), "measured on a CPU"),
@@ -180,17 +165,3 @@ def test_a_curve_of_another_model_or_card_is_refused_in_one_line(
     assert message in found.stderr
     assert found.stderr.count("\n") == 1
     assert "curve.json" in found.stderr
-
-
-def test_a_result_through_a_server_has_no_curve(tmp_path: Path) -> None:
-    path = tmp_path / "served.json"
-    path.write_bytes(sample_bytes(_without_probes(sample())))
-
-    found = plan(*TARGET, *L4, "--curve", str(path))
-
-    assert found.exit_code == 2
-    assert "has no single-step times" in found.stderr
-
-
-def _without_probes(result: Submission) -> Submission:
-    return replace(result, probes=None)

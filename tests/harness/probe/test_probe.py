@@ -1,8 +1,9 @@
 """`probe` times steps of all widths and keeps every pass; `plan` uses the kept curve."""
 
+import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,16 +14,17 @@ from typer.testing import CliRunner, Result
 
 from harness.campaign.model import Campaign
 from harness.cli import app
-from harness.curves import kept
-from harness.curves.kept import KeptCurve
 from harness.errors import MachineError
 from harness.machine import computer as computers
-from harness.probe.command import measure
+from harness.machine.environment import Watch
+from harness.record.kept import KeptCurve, recorded
+from harness.record.measured_here import kept_for
 from harness.runners import CONNECT, base
 from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server import completion
+from harness.runners.probes import passes
 from schemas.codec import Json
-from schemas.submission import Cpu, Engine, Machine, Model, OperatingSystem, Settings
+from schemas.submission import Cpu, Machine, OperatingSystem, Snapshot
 from tests.harness.campaigns import campaign
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
@@ -45,8 +47,15 @@ def processor(monkeypatch: pytest.MonkeyPatch, binding: None, cache_dir: Path) -
     """A machine without a card, and the fake engine on it."""
     on_processor(monkeypatch, "Test CPU")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
+    quiet(monkeypatch)
     assert computers.computer_of().devices == ()
     engine(monkeypatch, FakeSession)
+
+
+def quiet(monkeypatch: pytest.MonkeyPatch, busy: float = 0.0) -> None:
+    """A machine on which other programs use this share of the processor."""
+    shot = Snapshot(moment="before", busy_fraction=busy)
+    monkeypatch.setattr(Watch, "snapshot", lambda _watch, _moment: shot)
 
 
 def engine(
@@ -142,77 +151,60 @@ class Interrupted(FakeSession):
         return super().step_times(widths)
 
 
-def kept_curves(cache: Path) -> Iterator[dict[str, Any]]:
-    for path in (cache / "curves").glob("*.json"):
-        yield json.loads(path.read_bytes())
-
-
-def test_passes_before_ctrl_c_are_kept_and_continued(
-    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine(monkeypatch, Interrupted)
-
-    ended = call("probe", weights)
-
-    assert ended.exit_code == 130
-    assert "2 of 21 passes are saved; repeat the command to continue" in ended.stderr
-    (part,) = kept_curves(cache_dir)
-    assert (part["complete"], len(part["step_ms"][0])) == (False, 2)
-    assert document("plan", weights, "ngram")["curve"] is None  # not complete
-
-    engine(monkeypatch, FakeSession)
-    again = call("probe", weights)
-
-    assert "Continuing after 2 of 21 passes" in again.stderr
-    (whole,) = kept_curves(cache_dir)
-    assert (whole["complete"], len(whole["step_ms"][0])) == (True, 21)
-
-
 def loading(_rig: FakeRig, _campaign: Campaign) -> FakeSession:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(
-    ("session", "said"),
-    [(loading, "Interrupted"), (Interrupted, "no pass ended; repeat the command")],
-)
-def test_ctrl_c_before_the_end_of_a_pass_ends_at_once_and_keeps_nothing(
-    session: type[FakeSession],
-    said: str,
-    weights: str,
-    cache_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("session", [loading, Interrupted])
+def test_ctrl_c_ends_at_once_and_saves_nothing(
+    session: type[FakeSession], weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Interrupted, "passes", 2)
     engine(monkeypatch, session)
 
     ended = call("probe", weights)
 
     assert (ended.exit_code, ended.stdout) == (130, "")
-    assert said in ended.stderr
-    assert list(kept_curves(cache_dir)) == []
+    assert "Interrupted" in ended.stderr
+    assert recorded(KeptCurve) == []
 
 
-def test_a_run_takes_the_curve_that_is_kept_and_its_result_carries_it(
-    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class Uneven(FakeSession):
+    """Every third pass takes twice as long."""
+
+    passes = 0
+
+    def step_times(self, widths: Sequence[int]) -> base.StepTimes:
+        self.passes += 1
+        times = super().step_times(widths)
+        slower = 2.0 if self.passes % 3 == 0 else 1.0
+        return dataclasses.replace(times, ms=tuple(ms * slower for ms in times.ms))
+
+
+def test_a_busy_machines_curve_is_saved_with_its_doubt_and_plan_repeats_it(
+    weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    output = tmp_path / "out.json"
-    run = ("run", "--target", weights, "--method", "prompt-lookup:n_max=3", "--quick")
+    quiet(monkeypatch, busy=0.9)
 
-    def carried() -> dict[str, Any]:
-        done = call(*run, "--output", str(output))
-        assert done.exit_code == 0, done.stderr
-        found: dict[str, Any] = json.loads(output.read_bytes())["probes"]["verification"]
-        output.unlink()
-        return found
+    done = call("probe", weights)
+    curve = document("plan", weights, "ngram")["curve"]
 
-    measured = carried()
-    call("probe", weights)
-    monkeypatch.setattr(FakeSession, "step_times", None)  # asking would end the run
-    again = carried()
+    assert "Doubt: other programs kept the processor busy" in done.stderr
+    assert "Saved with this doubt" in done.stderr
+    assert curve["source"].endswith("(doubt: other programs kept the processor busy)")
 
-    assert measured["step_ms_median"] == [20.0, 22.0, 24.0, 26.0]
-    assert again["step_ms_median"] == [20.0 + 2 * more for more in range(16)]
+
+def test_a_probe_states_how_far_its_passes_vary(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    even = call("probe", weights)
+    engine(monkeypatch, Uneven)
+    uneven = call("probe", weights)
+
+    assert "within \N{PLUS-MINUS SIGN}0 %" in even.stdout
+    assert "Doubt" not in even.stderr
+    # The upper quartile is twice the median: half of the distance between the quartiles is 50 %.
+    assert "within \N{PLUS-MINUS SIGN}50 %" in uneven.stdout
+    assert "Doubt: passes vary by 50 %" in uneven.stderr
 
 
 def test_other_weights_and_another_machine_have_no_part_in_a_curve(
@@ -225,7 +217,7 @@ def test_other_weights_and_another_machine_have_no_part_in_a_curve(
     changed.write_bytes(other[:-1] + bytes([other[-1] ^ 1]))
 
     def used(path: Path | str) -> bool:
-        found = kept.kept_for(Path(path), computers.computer_of())
+        found = kept_for(Path(path), computers.computer_of())
         return found is not None
 
     assert used(copy)
@@ -234,37 +226,18 @@ def test_other_weights_and_another_machine_have_no_part_in_a_curve(
     assert not used(weights)
 
 
-def nothing_yet() -> KeptCurve:
-    return KeptCurve(
-        measured_on="2026-11-27",
-        device="Test CPU",
-        model=Model(id="t", name="T", quantisation="F16", sha256="0" * 64),
-        engine=Engine(runner="openai", name="fake", backend="cpu"),
-        settings=Settings(),
-        gpu_layers=-1,
-        context_tokens=0,
-        widths=(1, 2),
-        step_ms=((), ()),
-    )
-
-
 @pytest.mark.parametrize(
-    ("budget_s", "passes"),
+    ("budget_s", "expected"),
     [(20.0, 5), (75.0, 7), (1000.0, 21)],  # of 10 s each: those that end in time, at least five
 )
-def test_no_pass_starts_if_it_would_overrun_the_budget(budget_s: float, passes: int) -> None:
+def test_no_pass_starts_if_it_would_overrun_the_budget(budget_s: float, expected: int) -> None:
     ticks = count(step=5)  # the clock is read twice a pass
 
-    curve = measure(
-        nothing_yet(),
-        FakeSession(RIG, campaign()),
-        budget_s=budget_s,
-        passed=lambda _curve, _seconds: None,
-        clock=lambda: float(next(ticks)),
+    found = passes(
+        FakeSession(RIG, campaign()), (1, 2), budget_s=budget_s, clock=lambda: float(next(ticks))
     )
 
-    assert curve.complete
-    assert curve.passes == passes
+    assert len([*found]) == expected
 
 
 def test_an_engine_without_step_times_names_an_alternative(
@@ -336,13 +309,13 @@ def test_the_later_of_two_probes_of_a_day_is_used(
     engine(monkeypatch, FakeSession, FakeRig(step_ms=20.0, extra_width_ms=20.0))
     call("probe", weights, "--widest", "4")
     # Both may be of the same second.
-    for path in (cache_dir / "curves").glob("*.json"):
+    for path in (cache_dir / "record").glob("*.json"):
         curve = json.loads(path.read_bytes())
-        curve["measured_on"] = f"2026-11-27T05:00:0{len(curve['widths'])}+00:00"
+        curve["measured_until"] = f"2026-11-27T05:00:0{len(curve['widths'])}+00:00"
         path.write_text(json.dumps(curve), "utf-8")
 
-    found = kept.kept_for(Path(weights), computers.computer_of())
+    found = kept_for(Path(weights), computers.computer_of())
 
     assert found is not None
     assert found.probe.step_ms_median == (20.0, 40.0, 60.0, 80.0)
-    assert found.source == "the probe of 2026-11-27 on Test 2 threads"
+    assert found.source == "the probe of 2026-11-27 on test 2 threads"

@@ -7,10 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from answers.commands import load_words
 from msgspec.structs import replace
 
-from answers.engine_commands import default_method, drafting
+from answers.engine_commands import default_method, drafting, load_words
 from answers.model import LayerPlacement, Setting
 from harness.campaign.model import ArmPlan
 from harness.runners.llama_server.abilities import Abilities, read_help

@@ -1,14 +1,13 @@
-"""Read a curve of step times from the output of llama-bench or `probe`, or from a result file."""
+"""Read a curve of step times from the output of llama-bench or `probe`, and a result."""
 
 from pathlib import Path
 
 import msgspec
 
-from estimates.identity import identify
-from harness.curves.kept import KeptCurve
-from harness.curves.measured_curve import MeasuredCurve
 from harness.errors import BadInputError
 from harness.files import result_bytes
+from harness.record.kept import KeptCurve
+from harness.record.measured_curve import MeasuredCurve
 from harness.runners.probes import curve_of
 from schemas.codec import UNREADABLE
 from schemas.contract import read as read_result
@@ -23,8 +22,8 @@ _OF_A_TEST = {
     *("avg_ns", "stddev_ns", "avg_ts", "stddev_ts"),
 }
 _HOW = (
-    "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result file, or a file "
-    "from `python -m harness probe`"
+    "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, or a file from "
+    "`python -m harness probe`"
 )
 
 
@@ -67,9 +66,16 @@ def read(path: Path) -> MeasuredCurve:
         sign = msgspec.json.decode(data, type=_Sign).format
     except UNREADABLE:
         sign = ""
-    if sign.startswith("draftmap-curve"):
-        return _of_kept(path, data)
-    return _of_result(path, data) if sign else _of_bench(path, data)
+    kept = sign.startswith("draftmap-curve")
+    return _of_kept(path, data) if kept else _of_bench(path, data)
+
+
+def result(path: Path) -> Submission:
+    """Return the result in a file. Raises `BadInputError`."""
+    found = read_result(utf8(result_bytes(path)), file=str(path))
+    if isinstance(found, Submission):
+        return found
+    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
 
 
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
@@ -80,28 +86,14 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
             f"{path}: {error}; measure the curve again with `python -m harness probe`"
         ) from error
     if not found.is_whole:
-        raise BadInputError(
-            f"{path}: no pass over the widths was finished; repeat `python -m harness probe`"
-        )
-    return found.measured(str(path))
-
-
-def _of_result(path: Path, data: bytes) -> MeasuredCurve:
-    found = read_result(data, file=str(path))
-    if not isinstance(found, Submission):
-        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
-    if found.probes is None or found.probes.verification is None:
-        raise BadInputError(
-            f"{path}: this result has no single-step times, because servers do not report them; "
-            f"{_HOW}"
-        )
-    rig = identify(found)
+        raise BadInputError(f"{path}: a width has no step time; repeat `python -m harness probe`")
+    curve = found.curve
     return MeasuredCurve(
-        probe=found.probes.verification,
-        model=f"{found.target.name}-{found.target.quantisation or ''}",
-        file_bytes=found.target.file_bytes,
-        device=rig.device_name if rig.device_kind == "gpu" else "",
-        source=f"a result of {found.measured_from[:10]} on {rig.device_label}",
+        probe=curve.probe,
+        model=f"{found.model.name}-{found.model.quantisation}",
+        file_bytes=found.model.file_bytes,
+        device="" if found.engine.backend == "cpu" else found.device,
+        source=curve.source,
         file=str(path),
     )
 
