@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from itertools import chain, takewhile
+from typing import TypeAlias
 
 import duckdb
-import msgspec
 import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -25,37 +25,37 @@ MOST_FREEDOM = 6 + 4 + 20 + 1
 MANY_VOTES = 8
 
 
+Part: TypeAlias = "dict[str, bytes]"  # tables as Arrow streams, by name
+
 # What is kept of a submission itself, once its tables are made.
 KEPT = "select submission, trial_count, flags, repeatability from submission_document"
 
 
-def part_of(submissions: Iterable[AcceptedSubmission]) -> bytes:
-    """The tables of `sql/parts/` over some submissions: Arrow streams in a MessagePack object."""
+def part_of(submissions: Iterable[AcceptedSubmission]) -> Part:
+    """The tables of `sql/parts/` over these submissions; each row depends on one submission."""
     connection = load(submissions, ())
     prepare(connection)
     for name, query in part_queries().items():
         make(connection, name, query)
     made = {name: connection.table(name) for name in part_queries()}
     made["submission_document"] = connection.sql(KEPT)
-    streams = {name: as_arrow(table.to_arrow_table()) for name, table in made.items()}
-    return msgspec.msgpack.encode(streams)
+    return {name: as_arrow(table.to_arrow_table()) for name, table in made.items()}
 
 
-def aggregate(connection: duckdb.DuckDBPyConnection, parts: Iterable[bytes] = ()) -> None:
+def aggregate(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part] = ()) -> None:
     """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows.
 
-    The database has submissions; `parts`, ordered by the submissions' names, replace them.
+    With `parts` (of submissions in the order of their names), their rows become the tables of
+    `sql/parts/`, and the submissions in the database are replaced.
     """
     prepare(connection)
-    joined = [msgspec.msgpack.decode(part, type=dict[str, bytes]) for part in parts]
-    if joined:
+    if parts:
         connection.execute("drop table submission_document")
-    known = joined[0] if joined else {}
-    for name in known:
-        _join(connection, name, [part[name] for part in joined])
+    for name in parts[0] if parts else ():
+        _join(connection, name, [part[name] for part in parts])
     connection.execute("checkpoint")  # compresses these tables
     for name, query in view_queries().items():
-        if name not in known:
+        if not parts or name not in parts[0]:
             make(connection, name, query)
     failures = failed_checks(connection)
     if failures:

@@ -21,13 +21,12 @@ from pipeline.collection.lifecycle import contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
-from pipeline.data.aggregate import aggregate, part_of
+from pipeline.data.aggregate import Part, aggregate, part_of
 from pipeline.data.cached import entries_of, key_of, summary_of
-from pipeline.data.load import AcceptedSubmission, load
+from pipeline.data.load import FILES_AT_ONCE, AcceptedSubmission, load
 from pipeline.errors import RejectedError
 from schemas.submission import Arm
 
-FILES_AT_ONCE = 64  # the mean number of files whose texts are in memory together
 _LOG = logging.getLogger(__name__)
 
 
@@ -51,7 +50,7 @@ def open_database(
         raised = flags_within(Corpus(tuple(entries[each] for each in counting), known))
         flags = dict(zip(counting, raised, strict=True))
         connection = load((), files.published, files.lifecycle, _sources(results / "sources.toml"))
-        aggregate(connection, _parts(kept, files.submissions, entries, flags))
+        aggregate(connection, list(_parts(kept, files.submissions, entries, flags)))
     return connection
 
 
@@ -87,7 +86,7 @@ def _parts(
     submissions: Iterable[validation.Accepted],
     entries: Mapping[Source, CorpusEntry],
     flags: Mapping[Source, tuple[Flag, ...]],
-) -> Iterator[bytes]:
+) -> Iterator[Part]:
     """The tables of some submissions at a time, cached by all that they depend on."""
     for some in _runs(submissions):
         inputs: list[object] = []
@@ -96,8 +95,17 @@ def _parts(
             inputs += source.path.name, source.place, entries[source].digest, flags.get(source)
             inputs += stated.target, stated.drafts
             cache.keep(["summary", entries[source].digest])
-        rows = _with_flags(cache, some, entries, flags)
-        yield cache.get_or_make(inputs, partial(part_of, rows))
+        made = partial(_part, cache, some, entries, flags)
+        yield msgspec.msgpack.decode(cache.get_or_make(inputs, made), type=dict[str, bytes])
+
+
+def _part(
+    cache: Cache,
+    submissions: Iterable[validation.Accepted],
+    entries: Mapping[Source, CorpusEntry],
+    flags: Mapping[Source, tuple[Flag, ...]],
+) -> bytes:
+    return msgspec.msgpack.encode(part_of(_with_flags(cache, submissions, entries, flags)))
 
 
 def _runs(submissions: Iterable[validation.Accepted]) -> Iterator[list[validation.Accepted]]:

@@ -5,8 +5,9 @@ same tables. After loading, no query can read a file or the network.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
@@ -89,6 +90,7 @@ SUBMISSION_ROW = pa.schema(
 # The memory limit for tables; larger tables spill to disk. Working memory of queries and Python is
 # not included: a build of 10,000 files takes 2.0 GB.
 MOST_MEMORY = "1600MB"
+FILES_AT_ONCE = 64  # the number of files whose texts are in memory together
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -133,7 +135,7 @@ def load(
     _create(
         connection,
         "submission",
-        pa.Table.from_pylist([each._asdict() for each in submissions], SUBMISSION_ROW),
+        pa.RecordBatchReader.from_batches(SUBMISSION_ROW, _batches(submissions)),
         json.dumps(document),
         trials=json.dumps(trials),
         identity=json.dumps(schema_structure(msgspec.json.schema(Identity))),
@@ -146,7 +148,7 @@ def load(
 def _create(
     connection: duckdb.DuckDBPyConnection,
     kind: str,
-    rows: pa.Table,
+    rows: pa.Table | pa.RecordBatchReader,
     document: str,
     **structures: str,
 ) -> None:
@@ -154,6 +156,13 @@ def _create(
     connection.register(f"input_{kind}", rows)
     connection.execute(sql_text(f"load/{kind}_document"), {"document": document, **structures})
     connection.unregister(f"input_{kind}")
+
+
+def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
+    """Batches of submissions as rows of JSON text; all texts together may not fit into memory."""
+    rows = map(AcceptedSubmission._asdict, submissions)
+    while some := list(islice(rows, FILES_AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(some, SUBMISSION_ROW)
 
 
 def sql_text(name: str) -> str:
