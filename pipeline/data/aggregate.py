@@ -1,19 +1,21 @@
 """Run the SQL files of `sql/` in order, then the checks on the tables that they create."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import TypeAlias
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
-from pipeline.data.formats import as_arrow
+from pipeline.data.formats import as_parquet
 from pipeline.data.load import AcceptedSubmission, load, sql_text
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.errors import CheckFailedError
@@ -25,7 +27,7 @@ MOST_FREEDOM = 6 + 4 + 20 + 1
 MANY_VOTES = 8
 
 
-Part: TypeAlias = "dict[str, bytes]"  # tables as Arrow streams, by name
+Part: TypeAlias = "Mapping[str, bytes]"  # tables as Parquet, by name
 
 # What is kept of a submission itself, once its tables are made.
 KEPT = "select submission, trial_count, flags, repeatability from submission_document"
@@ -39,34 +41,39 @@ def part_of(submissions: Iterable[AcceptedSubmission]) -> Part:
         make(connection, name, query)
     made = {name: connection.table(name) for name in part_queries()}
     made["submission_document"] = connection.sql(KEPT)
-    return {name: as_arrow(table.to_arrow_table()) for name, table in made.items()}
+    return {name: as_parquet(table.to_arrow_table()) for name, table in made.items()}
 
 
-def aggregate(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part] = ()) -> None:
+def aggregate(connection: duckdb.DuckDBPyConnection, parts: Iterable[Part] = ()) -> None:
     """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows.
 
     With `parts` (of submissions in the order of their names), their rows become the tables of
     `sql/parts/`, and the submissions in the database are replaced.
     """
     prepare(connection)
-    if parts:
-        connection.execute("drop table submission_document")
-    for name in parts[0] if parts else ():
-        _join(connection, name, [part[name] for part in parts])
-    connection.execute("checkpoint")  # compresses these tables
+    known = _joined(connection, parts)
     for name, query in view_queries().items():
-        if not parts or name not in parts[0]:
+        if name not in known:
             make(connection, name, query)
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
 
 
-def _join(connection: duckdb.DuckDBPyConnection, name: str, parts: Sequence[bytes]) -> None:
-    """Create a table from the rows of all parts; many inserts would take four times as long."""
-    batches = chain.from_iterable(map(pa.ipc.open_stream, parts))
-    schema = pa.ipc.open_stream(parts[0]).schema
-    connection.from_arrow(pa.RecordBatchReader.from_batches(schema, batches)).create(name)
+def _joined(connection: duckdb.DuckDBPyConnection, parts: Iterable[Part]) -> set[str]:
+    """Create tables from the rows of all parts, in this order; return the names of the tables."""
+    known: set[str] = set()
+    for part in parts:
+        for name, data in part.items():
+            rows = connection.from_arrow(pq.read_table(io.BytesIO(data), use_threads=False))
+            if name in known:
+                rows.insert_into(name)
+            else:
+                connection.execute(f"drop table if exists {name}")
+                rows.create(name)
+        known.update(part)
+    connection.execute("checkpoint")
+    return known
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:

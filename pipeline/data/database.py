@@ -50,7 +50,7 @@ def open_database(
         raised = flags_within(Corpus(tuple(entries[each] for each in counting), known))
         flags = dict(zip(counting, raised, strict=True))
         connection = load((), files.published, files.lifecycle, _sources(results / "sources.toml"))
-        aggregate(connection, list(_parts(kept, files.submissions, entries, flags)))
+        aggregate(connection, _parts(kept, files.submissions, entries, flags))
     return connection
 
 

@@ -74,15 +74,6 @@ def as_parquet(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
-def as_arrow(table: pa.Table) -> bytes:
-    """A compressed Arrow stream, which is read several times as fast as Parquet."""
-    stream = io.BytesIO()
-    options = pa.ipc.IpcWriteOptions(compression="lz4")
-    with pa.ipc.new_stream(stream, table.schema, options=options) as writer:
-        writer.write_table(table)
-    return stream.getvalue()
-
-
 Format: TypeAlias = "Callable[[pa.Table], bytes]"
 FORMATS: dict[str, Format] = {"csv": as_csv, "json": as_json, "parquet": as_parquet}
 

@@ -1,4 +1,4 @@
--- One row is one accepted submission as a typed value, with its names and its summary's fields.
+-- One row is one accepted submission as a typed value, with its names and the fields of its summary.
 -- $document, $trials, $identity and $summary are structures generated from the schema and from
 -- dataclasses. Every table that is made from this table sorts its rows.
 create table submission_document as
