@@ -228,7 +228,7 @@ def _described(new: Files, connection: duckdb.DuckDBPyConnection) -> Iterator[Re
     """The new results, with the flags of a build, which compares them with all others."""
     read = ((path, contract.read(data)) for path, data in new.items() if paths.is_result(path))
     there = {path: each for path, each in read if isinstance(each, Submission)}
-    listed = connection.execute("select submission, flags from submission_document")
+    listed = connection.execute("select submission, summary.flags from submission_document")
     flags = dict(listed.fetchall())
     raised = {path: tuple(Flag(**each) for each in flags[Path(path).stem]) for path in there}
     yield from described([*there], there, raised)

@@ -136,7 +136,7 @@ def test_a_page_of_pages_toml_has_its_rows_and_its_place_in_the_navigation() -> 
     pages = tomllib.loads((ROOT / "pipeline/site/pages.toml").read_text("utf-8"))
     navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
     queries = {path.stem for path in (ROOT / "pipeline/site/sql").glob("*.sql")}
-    tables = {path.stem[3:] for path in (ROOT / "pipeline/data/sql").rglob("*.sql")}
+    tables = {path.stem[3:] for path in (ROOT / "pipeline/data/sql").glob("*.sql")}
 
     for page in pages.values():
         assert f": {page['path']}\n" in navigation

@@ -1,22 +1,18 @@
 """Run the SQL files of `sql/` in order, then the checks on the tables that they create."""
 
-import io
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
 from itertools import takewhile
-from typing import TypeAlias
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
-from pipeline.data.formats import as_parquet
-from pipeline.data.load import AcceptedSubmission, load, sql_text
+from pipeline.data.load import sql_text
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
@@ -27,53 +23,14 @@ MOST_FREEDOM = 6 + 4 + 20 + 1
 MANY_VOTES = 8
 
 
-Part: TypeAlias = "Mapping[str, bytes]"  # tables as Parquet, by name
-
-# What is kept of a submission itself, once its tables are made.
-KEPT = "select submission, trial_count, flags, repeatability from submission_document"
-
-
-def part_of(submissions: Iterable[AcceptedSubmission]) -> Part:
-    """The tables of `sql/parts/` over these submissions; each row depends on one submission."""
-    connection = load(submissions, ())
+def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows."""
     prepare(connection)
-    for name, query in part_queries().items():
-        make(connection, name, query)
-    made = {name: connection.table(name) for name in part_queries()}
-    made["submission_document"] = connection.sql(KEPT)
-    return {name: as_parquet(table.to_arrow_table()) for name, table in made.items()}
-
-
-def aggregate(connection: duckdb.DuckDBPyConnection, parts: Iterable[Part] = ()) -> None:
-    """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows.
-
-    With `parts` (of submissions in the order of their names), their rows become the tables of
-    `sql/parts/`, and the submissions in the database are replaced.
-    """
-    prepare(connection)
-    known = _joined(connection, parts)
     for name, query in view_queries().items():
-        if name not in known:
-            make(connection, name, query)
+        make(connection, name, query)
     failures = failed_checks(connection)
     if failures:
         raise CheckFailedError(failures)
-
-
-def _joined(connection: duckdb.DuckDBPyConnection, parts: Iterable[Part]) -> set[str]:
-    """Create tables from the rows of all parts, in this order; return the names of the tables."""
-    known: set[str] = set()
-    for part in parts:
-        for name, data in part.items():
-            rows = connection.from_arrow(pq.read_table(io.BytesIO(data), use_threads=False))
-            if name in known:
-                rows.insert_into(name)
-            else:
-                connection.execute(f"drop table if exists {name}")
-                rows.create(name)
-        known.update(part)
-    connection.execute("checkpoint")
-    return known
 
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
@@ -90,20 +47,10 @@ def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
 
 
 @cache
-def part_queries() -> dict[str, str]:
-    """The queries of `sql/parts/` in numerical order, by the name of the table."""
-    return _numbered("parts/")
-
-
-@cache
 def view_queries() -> dict[str, str]:
-    """All queries in numerical order, by the name of the table that each creates."""
-    return part_queries() | _numbered("")
-
-
-def _numbered(folder: str) -> dict[str, str]:
-    numbered = (stem for stem in _stems(*folder.split("/")) if stem[0].isdigit())
-    return {stem.partition("_")[2]: sql_text(folder + stem) for stem in numbered}
+    """The queries of `sql/` in numerical order, by the name of the table that each creates."""
+    numbered = (stem for stem in _stems() if stem[0].isdigit())
+    return {stem.partition("_")[2]: sql_text(stem) for stem in numbered}
 
 
 def check_queries() -> dict[str, str]:

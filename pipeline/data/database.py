@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,9 +20,9 @@ from pipeline.collection.lifecycle import contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
-from pipeline.data.aggregate import Part, aggregate, part_of
+from pipeline.data.aggregate import aggregate
 from pipeline.data.cached import entries_of, key_of, summary_of
-from pipeline.data.load import FILES_AT_ONCE, AcceptedSubmission, load
+from pipeline.data.load import AcceptedSubmission, load
 from pipeline.errors import RejectedError
 from schemas.submission import Arm
 
@@ -49,8 +48,13 @@ def open_database(
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
         raised = flags_within(Corpus(tuple(entries[each] for each in counting), known))
         flags = dict(zip(counting, raised, strict=True))
-        connection = load((), files.published, files.lifecycle, _sources(results / "sources.toml"))
-        aggregate(connection, _parts(kept, files.submissions, entries, flags))
+        connection = load(
+            _with_flags(kept, files.submissions, entries, flags),
+            files.published,
+            files.lifecycle,
+            _sources(results / "sources.toml"),
+        )
+    aggregate(connection)
     return connection
 
 
@@ -81,53 +85,6 @@ def _checked(cache: Cache, source: Source) -> validation.Checked:
     return found
 
 
-def _parts(
-    cache: Cache,
-    submissions: Iterable[validation.Accepted],
-    entries: Mapping[Source, CorpusEntry],
-    flags: Mapping[Source, tuple[Flag, ...]],
-) -> Iterator[Part]:
-    """The tables of some submissions at a time, cached by all that they depend on."""
-    for some in _runs(submissions):
-        inputs: list[object] = []
-        for source in (accepted.source for accepted in some):
-            stated = entries[source].submission
-            inputs += source.path.name, source.place, entries[source].digest, flags.get(source)
-            inputs += stated.target, stated.drafts
-            cache.keep(["summary", entries[source].digest])
-        made = partial(_part, cache, some, entries, flags)
-        yield msgspec.msgpack.decode(cache.get_or_make(inputs, made), type=dict[str, bytes])
-
-
-def _part(
-    cache: Cache,
-    submissions: Iterable[validation.Accepted],
-    entries: Mapping[Source, CorpusEntry],
-    flags: Mapping[Source, tuple[Flag, ...]],
-) -> bytes:
-    return msgspec.msgpack.encode(part_of(_with_flags(cache, submissions, entries, flags)))
-
-
-def _runs(submissions: Iterable[validation.Accepted]) -> Iterator[list[validation.Accepted]]:
-    """Runs of submissions in the order of their names, of about `FILES_AT_ONCE`.
-
-    Their digests say where a run ends, so that a new submission changes only its own run.
-    """
-    run: list[validation.Accepted] = []
-    for accepted in sorted(submissions, key=_name):
-        run.append(accepted)
-        if int(accepted.digest, 16) % FILES_AT_ONCE == 0:
-            yield run
-            run = []
-    yield run
-
-
-def _name(accepted: validation.Accepted) -> str:
-    """A name of an accepted file that is unique and safe in web addresses."""
-    preview = accepted.source.place == "preview"
-    return f"preview-{accepted.digest}" if preview else accepted.source.path.stem
-
-
 def _with_flags(
     cache: Cache,
     submissions: Iterable[validation.Accepted],
@@ -143,10 +100,11 @@ def _with_flags(
         if named.submission != accepted.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
+        preview = source.place == "preview"
         yield AcceptedSubmission(
-            submission=_name(accepted),
+            submission=f"preview-{accepted.digest}" if preview else source.path.stem,
             file=source.path.name,
-            preview=source.place == "preview",
+            preview=preview,
             document=text,
             identity=msgspec.json.encode(named.identity),
             summary=_flagged(summary, raised, accepted.submission.arms) if raised else summary,

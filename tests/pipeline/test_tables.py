@@ -19,7 +19,7 @@ VIEWS = aggregation.view_queries()
 
 
 def test_every_sql_file_has_its_own_number() -> None:
-    numbers = [path.name[:3] for path in SQL.rglob("[0-9]*.sql")]
+    numbers = [path.name[:3] for path in SQL.glob("[0-9]*.sql")]
 
     assert len(numbers) == len(set(numbers)) == len(VIEWS) > 50
 

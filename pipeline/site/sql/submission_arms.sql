@@ -8,7 +8,7 @@ with meant as (
   group by submission, arm
 ),
 listed as (
-  select submission, unnest(repeatability) as each
+  select submission, unnest(summary.repeatability) as each
   from submission_document
 ),
 started as (

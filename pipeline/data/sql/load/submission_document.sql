@@ -1,6 +1,6 @@
--- One row is one accepted submission as a typed value, with its names and the fields of its summary.
--- $document, $trials, $identity and $summary are structures generated from the schema and from
--- dataclasses. Every table that is made from this table sorts its rows.
+-- One row is one accepted submission as a typed value, with its names and its summary. $document,
+-- $trials, $identity and $summary are structures generated from the schema and from dataclasses.
+-- Every table that is made from this table sorts its rows.
 create table submission_document as
 select
   submission,
@@ -11,5 +11,5 @@ select
   len(trials) as trial_count,
   1 + list_max(list_transform(trials, lambda trial: trial.block)) as blocks_done,
   from_json(identity, $identity) as identity,
-  unnest(from_json(summary, $summary))
+  from_json(summary, $summary) as summary
 from input_submission;

@@ -2,7 +2,7 @@
 -- per stream and in total.
 create table throughput as
 with listed as (
-  select submission, unnest(throughput) as measured
+  select submission, unnest(summary.throughput) as measured
   from submission_document
 )
 select

@@ -4,8 +4,8 @@ create table flag as
 with listed as (
   select
     submission,
-    unnest(flags) as flag,
-    generate_subscripts(flags, 1) as position
+    unnest(summary.flags) as flag,
+    generate_subscripts(summary.flags, 1) as position
   from submission_document
 )
 select submission, position, flag.name as flag, flag.* exclude (name)

@@ -1,7 +1,7 @@
 -- One row is one submission's estimate of one arm on one prompt: paired medians over blocks.
 create table prompt_estimate as
 with listed as (
-  select submission, unnest(prompts) as estimate
+  select submission, unnest(summary.prompts) as estimate
   from submission_document
 )
 select submission, estimate.*

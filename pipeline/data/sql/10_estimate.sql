@@ -2,7 +2,7 @@
 -- means all tasks.
 create table estimate as
 with listed as (
-  select submission, unnest(estimates) as estimate
+  select submission, unnest(summary.estimates) as estimate
   from submission_document
 )
 select
