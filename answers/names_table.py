@@ -200,7 +200,7 @@ def _card_keys() -> dict[str, str]:
     found |= listed
     for word in [each for each in found if re.fullmatch(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}", each)]:
         found.setdefault(f"{word}s", found[word])  # "two 3090s"
-    return {word: " ".join(map(str, rows)) for word, rows in found.items()}
+    return {word: " ".join(map(str, rows)) for word, rows in sorted(found.items())}
 
 
 def _spellings(key: str) -> set[str]:
