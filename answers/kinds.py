@@ -17,9 +17,10 @@ _CLASSES: Mapping[str, str] = {
 TEXT = "text"
 # Kinds of cards by the beginnings of their names; the first match counts.
 _KINDS = (
+    ("other", r".* npu|trainium|mali"),
     ("nvidia old", r"tesla [vpk]|gtx|titan|cmp|quadro|p\d"),
     ("nvidia shared", "gb10"),
-    ("nvidia datacentre", r"[abhl]\d|tesla"),
+    ("nvidia datacentre", r"g?[abhl]\d|tesla"),
     ("nvidia", r"rtx|v\d"),
     ("intel", ".*(arc|intel)"),
     ("amd", r".*(radeon|rx |r9\d|pro w\d|vega|instinct|mi\d|\d[ms]$|ryzen)"),

@@ -44,7 +44,6 @@ def test_a_cache_that_cannot_be_written_is_one_line_that_names_the_variable(
         cached_facts(write_gguf(cache_dir / "model.gguf"), say=print)
 
 
-@pytest.mark.usefixtures("cache_dir")
 def test_only_a_full_disk_is_told_to_free_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +54,7 @@ def test_only_a_full_disk_is_told_to_free_space(
         files.cache(tmp_path / "file" / "x", b"")
 
 
+@pytest.mark.usefixtures("cache_dir")
 def test_a_file_has_one_identity_by_preset_and_by_path(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "downloaded.gguf", name="A name in the header")
     copy = tmp_path / "elsewhere.gguf"

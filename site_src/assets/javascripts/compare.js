@@ -2,8 +2,9 @@
 // `a` or `b` in the address: a setup, or a place if everything in common is compared.
 import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
 import { interval, method, rate, request, speedup } from "./cells-text.js";
-import { begin, el, ranged } from "./dom.js";
+import { el } from "./dom.js";
 import { times, UNKNOWN } from "./say.js";
+import { begin, ranged } from "./tool.js";
 
 const MOST_ROWS = 200;
 const SHAPE = "target quant method depth concurrency draft tier suite conditions".split(" ");

@@ -13,10 +13,6 @@ export const el = (tag, name, ...children) => {
 
 export const link = (href, ...text) => el("a", { href }, ...text);
 
-// A figure with its interval, if there is one.
-export const ranged = (figure, range) =>
-  range ? [figure, " ", el("span", "dm-interval", range)] : [figure];
-
 export const read = async (url, name = url) => {
   const reply = await fetch(url);
   if (!reply.ok) throw new Error(`${name} answered ${reply.status}`);
@@ -42,22 +38,5 @@ export const restore = (form, names) => {
     if (value === null) continue;
     if (!field.options || [...field.options].some((each) => each.value === value))
       field.value = value;
-  }
-};
-
-// Begin a form with its data when the visitor acts; going back restores it. Without the data, a line
-// says what does not work.
-export const begin = async (form, make, failure) => {
-  if (!form || form.dataset.state) return;
-  form.dataset.state = "waiting";
-  form.hidden = false;
-  form.addEventListener("submit", (event) => event.preventDefault());
-  await window.visitor.acts;
-  try {
-    const page = await make(form);
-    addEventListener("popstate", () => form.isConnected && page.restore());
-  } catch ({ message }) {
-    form.dataset.state = "failed";
-    form.before(el("p", "dm-chart__error", failure(message)));
   }
 };

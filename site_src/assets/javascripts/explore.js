@@ -3,9 +3,10 @@
 // `q`, because that name opens the theme's search.
 import { isUsual, key, label, load, page, printed, select, figure as valueIn } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
-import { begin, el, link, ranged } from "./dom.js";
+import { el, link } from "./dom.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 import { terms as termsOf } from "./terms.js";
+import { begin, ranged } from "./tool.js";
 
 const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing rows
 const LONGEST_SEARCH = 120;
