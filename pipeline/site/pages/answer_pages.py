@@ -147,7 +147,7 @@ def answer_files(
         machines=list(_listed(asked, computers)),
         processors=PROCESSORS,
         models=[
-            (*_model(key, name, by_model.get(key, ())), addresses.get(key)) for key, name in models
+            _model(key, name, by_model.get(key, ()), addresses.get(key)) for key, name in models
         ],
         words=WORDS,
     )
@@ -172,19 +172,23 @@ def _target(key: str, own: Iterable[PairFigure]) -> str:
     return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
 
 
-def _model(key: str, name: str, own: Sequence[PairFigure]) -> tuple[object, ...]:
-    """A model's id, label, parameters, whether it is a mixture, and the number of people.
+def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> tuple[object, ...]:
+    """A model's id, label, parameters, whether it is a mixture, the number of people, and the page.
+
+    The page is true if its address follows from the id.
 
     If several models fit a question, scripts choose the one of most people.
     """
     shape = shape_named(name)
     ordered = sorted(own, key=attrgetter("people"))  # of each device, most people come last
+    target = _target(key, own)
     return (
-        _target(key, own),
+        target,
         model_label(key),
         shape and float(f"{shape.parameters:.3g}"),
         bool(shape and shape.experts),
         sum({each.device: each.people for each in ordered}.values()),
+        page == f"models/{target}/" or page,
     )
 
 

@@ -12,7 +12,6 @@ const USUAL_RAM_GIB = 32;
 const NAME_A_CARD = "Name a card such as RTX 4060, a Mac such as M4 Pro 24 GB, or a memory: 12 GB.";
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 
-// ---- the question -----------------------------------------------------------------------------
 // A machine has rows for the sizes of main memory that decide what fits; each holds up to the next.
 const rowFor = ({ answers, columns }, { number }, ram) =>
   answers[number].findLast((row) => row[columns.indexOf("ram")] <= ram) ?? answers[number][0];
@@ -39,7 +38,6 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
   return { question, answer };
 };
 
-// ---- drawing ----------------------------------------------------------------------------------
 const copy = async ({ target }, text) => {
   try {
     await navigator.clipboard.writeText(text);
@@ -114,14 +112,15 @@ const answered = (data, question, answer) => {
     slot.textContent = words[slot.dataset.slot];
   for (const button of card.querySelectorAll("[data-copies]"))
     button.addEventListener("click", (event) => copy(event, words[button.dataset.copies]));
-  const { address } = question.named.model;
+  const { id, page } = question.named.model;
   card.querySelector("[data-link=explore]").href = exploreAddress(data, question);
-  if (address) card.querySelector("[data-link=model]").href = data.root + address;
+  if (page)
+    card.querySelector("[data-link=model]").href =
+      data.root + (page === true ? `models/${id}/` : page);
   if (words.after) place(card.querySelector("svg"), answer);
   return card;
 };
 
-// ---- what was not understood --------------------------------------------------------------------
 const strange = (words, asked, nearest, why) =>
   el(
     "p",

@@ -22,8 +22,8 @@ export const load = async ({ answers, names, root }) => {
   const machines = index.machines.map(([label, memory, kind, cards, free], number) => ({
     ...{ label, memory, kind, cards, free, number },
   }));
-  const models = index.models.map(([id, label, parameters, mixture, people, address]) => ({
-    ...{ id, label, parameters, mixture, people, address },
+  const models = index.models.map(([id, label, parameters, mixture, people, page]) => ({
+    ...{ id, label, parameters, mixture, people, page },
   }));
   return {
     ...index,
