@@ -1,5 +1,6 @@
 // Cells as text: CSV, Markdown, and the command that measures a cell again.
 import { figure, key, label, page, printed } from "./cells.js";
+import { el } from "./dom.js";
 import {
   csvCell,
   interval as printedInterval,
@@ -143,3 +144,7 @@ export const markdown = (cells, rows, address) => {
 // The line that measures a cell again; its words were made with the site.
 export const command = (cells, row) =>
   key(cells, "command", row) + cells.facets.task.options[cells.facets.task.index[row]];
+
+// A figure with its interval, if there is one.
+export const ranged = (figure, range) =>
+  range ? [figure, " ", el("span", "dm-interval", range)] : [figure];

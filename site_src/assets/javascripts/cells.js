@@ -1,5 +1,5 @@
-// The file of all cells, and the rows that a choice leaves. This script handles data only, no page.
-import { read } from "./dom.js";
+// The file of all cells, the rows that a choice leaves, and the start of a tool that shows them.
+import { el, read } from "./dom.js";
 import { classOf, fitsSize, has, spread } from "./terms.js";
 
 const FORMAT = "draftmap-explore";
@@ -174,4 +174,21 @@ export const select = (cells, { choices, terms, counted, column, falling }) => {
     rows: rows.subarray(0, length),
     counts: Object.fromEntries(names.map((name, each) => [name, counts[each]])),
   };
+};
+
+// Begin a form with its data when the visitor acts; going back restores it. Without the data, a line
+// says what does not work.
+export const begin = async (form, make, failure) => {
+  if (!form || form.dataset.state) return;
+  form.dataset.state = "waiting";
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  await window.visitor.acts;
+  try {
+    const page = await make(form);
+    addEventListener("popstate", () => form.isConnected && page.restore());
+  } catch ({ message }) {
+    form.dataset.state = "failed";
+    form.before(el("p", "dm-chart__error", failure(message)));
+  }
 };

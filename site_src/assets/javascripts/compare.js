@@ -1,10 +1,9 @@
 // Compare two settings task by task: two places (device and backend), or two arms. A side is
 // `a` or `b` in the address: a setup, or a place if everything in common is compared.
-import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
-import { interval, method, rate, request, speedup } from "./cells-text.js";
+import { begin, figure, isUsual, key, label, load, page, printed } from "./cells.js";
+import { interval, method, ranged, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
 import { times, UNKNOWN } from "./say.js";
-import { begin, ranged } from "./tool.js";
 
 const MOST_ROWS = 200;
 const SHAPE = "target quant method depth concurrency draft tier suite conditions".split(" ");

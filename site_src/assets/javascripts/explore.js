@@ -1,12 +1,31 @@
 // The page Explore: filters, order, address, copies. Everything is drawn as text nodes, and a
 // value from the address counts only if the data has it. The parameter for words is not called
 // `q`, because that name opens the theme's search.
-import { isUsual, key, label, load, page, printed, select, figure as valueIn } from "./cells.js";
-import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
+import {
+  begin,
+  isUsual,
+  key,
+  label,
+  load,
+  page,
+  printed,
+  select,
+  figure as valueIn,
+} from "./cells.js";
+import {
+  command,
+  csv,
+  interval,
+  markdown,
+  method,
+  ranged,
+  rate,
+  request,
+  speedup,
+} from "./cells-text.js";
 import { el, link } from "./dom.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 import { terms as termsOf } from "./terms.js";
-import { begin, ranged } from "./tool.js";
 
 const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing rows
 const LONGEST_SEARCH = 120;
