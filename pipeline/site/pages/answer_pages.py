@@ -175,9 +175,8 @@ def _target(key: str, own: Iterable[PairFigure]) -> str:
 def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> tuple[object, ...]:
     """A model's id, label, parameters, whether it is a mixture, the number of people, and the page.
 
-    The page is true if its address follows from the id.
-
-    If several models fit a question, scripts choose the one of most people.
+    The page is true if its address follows from the id, and its address if not. If several
+    models fit a question, scripts choose the one of most people.
     """
     shape = shape_named(name)
     ordered = sorted(own, key=attrgetter("people"))  # of each device, most people come last
