@@ -144,7 +144,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def of_place(self) -> tuple[PairFigure, ...]:
         """The figures of this place."""
-        return tuple(filter(self.near, self.question.figures))
+        return tuple(filter(self.near, self.question.figures_here))
 
     def here(self, method: str) -> tuple[PairFigure, ...]:
         """The figures of this place with a method."""
@@ -177,13 +177,10 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         near: list[tuple[float, float]] = []
         far: list[tuple[float, float]] = []
         for pair in self.question.figures:
-            if drafting_class(pair.method) != drafting:
-                continue
-            rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
-            there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
-            above = math.log(pair.speedup) - typical().log_speedup(there)
-            here = pair.method == case.method and pair in self.of_place
-            (near if here else far).append((_people(pair), above))
+            if drafting_class(pair.method) == drafting:
+                here = pair.method == case.method and pair in self.of_place
+                above = _above_usual(pair, mixture=case.mixture)
+                (near if here else far).append((_people(pair), above))
         return pull(near, far)
 
 
@@ -192,6 +189,14 @@ def typical() -> Typical:
     """The medians that ship with the program."""
     data = resources.files("answers").joinpath("fitted.json").read_bytes()
     return msgspec.json.decode(data, type=Typical)
+
+
+@cache
+def _above_usual(pair: PairFigure, *, mixture: bool) -> float:
+    """The logarithm of a figure's speedup above what is usual for its kind; the same for all."""
+    rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
+    case = Case(rig=rig, mixture=mixture, method=pair.method, partly=pair.offload)
+    return math.log(pair.speedup) - typical().log_speedup(case)
 
 
 def _people(pair: PairFigure) -> int:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.engine_table import implied_engine
 from answers.errors import QuestionError
-from answers.evidence import PairFigure, by_model, rig_of
+from answers.evidence import PairFigure, by_model, of_task, rig_of
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
@@ -102,14 +102,17 @@ def question_about(
     computer: Computer,
     *,
     pairs: Mapping[str, Sequence[PairFigure]] | None = None,
+    task: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> Question:
     """The question about a model on a computer of known bandwidths, without ways to draft."""
-    known = by_model() if pairs is None else pairs
+    known = tuple((by_model() if pairs is None else pairs).get(ref.slug, ()))
     return Question(
         name=ref.written,
         model=ref.slug,
-        pairs=tuple(known.get(ref.slug, ())),
+        pairs=known,
+        figures=of_task(known, task, ref.written),
+        task=task,
         target=target,
         computer=computer,
         setting=Setting(),

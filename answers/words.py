@@ -30,12 +30,21 @@ def lines(found: Answer) -> Iterator[str]:
 
 def verdict(found: Answer) -> str:
     """The verdict, with the speed without a draft and the speed with it."""
-    return sentence(_case(found), **_words(found))
+    asked = found.asked
+    return sentence(
+        _case(found),
+        **_heading_words(found),
+        verdict="No reason to use it" if found.verdict == "No reason to" else found.verdict,
+        gives="gives" if found.verdict in ("Yes", "Probably") else "may give",
+        ratio=_ratio(found.judged or asked),
+        before=say.rate(found.alone.tps.estimate),
+        after=say.rate(asked.tps.estimate),
+    )
 
 
 def way(found: Answer) -> str:
     """A heading without figures: the recommended drafting method, or why none is recommended."""
-    return sentence(f"{_case(found)}-heading", **_words(found))
+    return sentence(f"{_case(found)}-heading", **_heading_words(found))
 
 
 def _case(found: Answer) -> str:
@@ -49,19 +58,11 @@ def _case(found: Answer) -> str:
     return "no-reason" if found.verdict == "No reason to" else "off"
 
 
-def _words(found: Answer) -> dict[str, str]:
-    asked, verdict = found.asked, found.verdict
-    option = found.judged or asked
-    return {
-        "verdict": "No reason to use it" if verdict == "No reason to" else verdict,
-        "gives": "gives" if verdict in ("Yes", "Probably") else "may give",
-        "way": _way(option),
-        "ratio": _ratio(option),
-        "before": say.rate(found.alone.tps.estimate),
-        "after": say.rate(asked.tps.estimate),
-        "split": _split(asked),
-        "missing": memory_words.missing(asked),
-    }
+def _heading_words(found: Answer) -> dict[str, str]:
+    asked = found.asked
+    if not asked.fits:
+        return {"missing": memory_words.missing(asked)}
+    return {"way": _way(found.judged or asked), "split": _split(asked)}
 
 
 def _split(option: PlanOption) -> str:

@@ -53,10 +53,9 @@ def question_of(
         notes += assumed
     machine = with_results(here, speed.results, target)
     asked = replace(
-        question_about(ref, target, machine, notes=notes),
+        question_about(ref, target, machine, task=models.task or said.task, notes=notes),
         setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
-        task=models.task or said.task,
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
         curve=curve,
