@@ -16,7 +16,7 @@ from answers.engine_commands import (
 from answers.engine_table import ENGINES
 from answers.estimate import Accuracy, Setup, predicted, typical, usual_depth
 from answers.evidence import PairFigure
-from answers.kinds import kind_of
+from answers.kinds import kind_of, machine_kind
 from answers.model import LayerPlacement
 from answers.placement import LoadPlan, Projection, fit, largest_context, project
 from answers.speed import MachineSpeed, SpeedEstimate, plain
@@ -96,7 +96,8 @@ class Placements:
     """Placements and longest contexts of a target, without a draft and with each way to draft.
 
     The results are cached, because machines with equal memory share them. `fixed` is the requested
-    placement.
+    placement. `options` are the ways to draft, by way and kind of machine, where no figure of the
+    place and no speed decides the gain.
     """
 
     def __init__(self, load: LoadPlan, fixed: LayerPlacement | None = None) -> None:
@@ -104,6 +105,7 @@ class Placements:
         self._fixed = fixed
         self._ways: dict[tuple[object, ...], Mapping[int, Projection]] = {}
         self._contexts: dict[tuple[object, ...], int | None] = {}
+        self.options: dict[tuple[object, ...], PlanOption] = {}
 
     @cached_property
     def alone(self) -> Projection:
@@ -165,6 +167,17 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
 
     If the acceptance or the cost of wider steps was measured, it is the depth predicted fastest.
     """
+    key = (way.key, machine_kind(setup.question.rig))
+    known = None if setup.of_place else placements.options.get(key)
+    if known is not None and known.gain is not None:
+        return replace(known, tps=alone.tps.times(known.gain))
+    found = _option(way, alone, setup, placements)
+    if not setup.of_place and found.found.placement == alone.found.placement:
+        placements.options[key] = found
+    return found
+
+
+def _option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
     depths = _depths(way, setup)
     placed, loads = placements.of(way, depths), {n: way.load(alone.case, n) for n in depths}
     gains = {

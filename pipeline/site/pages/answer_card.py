@@ -48,8 +48,9 @@ class Card(Words, frozen=True, kw_only=True):
     strip: Mapping[str, float] = msgspec.field(default_factory=lambda: strip(1, 1, 1))
 
 
-def words_of(found: Answer, of_load: Mapping[str, str | None] | None = None) -> Words:
-    """The text of an answer; `of_load` is that of `load_words`, if it is known."""
+def words_of(found: Answer) -> Words:
+    command, room = found.command, fits(found)
+    measured = measure_words(found) if found.best.fits else None
     return Words(
         look=_look(found),
         way=way(found),
@@ -58,20 +59,16 @@ def words_of(found: Answer, of_load: Mapping[str, str | None] | None = None) -> 
         losses=losses(found),
         assumed=assumed(found),
         accuracy=accuracy(found),
-        **(load_words(found) if of_load is None else of_load),
+        room=room[:1].lower() + room[1:],
+        use=command.text if command else None,
+        note=command.note if command else None,
+        measure=line_of(measured) if measured else None,
     )
 
 
-def load_words(found: Answer) -> Mapping[str, str | None]:
-    """The commands and the sentence on memory, which do not depend on the machine's speed."""
-    command, room = found.command, fits(found)
-    measured = measure_words(found) if found.best.fits else None
-    return {
-        "use": command.text if command else None,
-        "note": command.note if command else None,
-        "measure": line_of(measured) if measured else None,
-        "room": room[:1].lower() + room[1:],
-    }
+def words_at(found: Answer, known: Words) -> Words:
+    """The text of an answer with the same gains as a `known` one, in the same memory."""
+    return replace(known, way=way(found), assumed=assumed(found))
 
 
 def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
+from answers.catalog import ways_of
 from answers.choices import Placements
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
@@ -26,7 +27,7 @@ from answers.names import ModelRef
 from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
-from pipeline.site.pages.answer_card import Words, load_words, words_of
+from pipeline.site.pages.answer_card import Words, words_at, words_of
 from schemas.codec import Json
 from schemas.vocabulary import say
 
@@ -91,12 +92,12 @@ def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> Planne
 class _OfMemory:
     """What machines of equal memory share: the question but for the computer, and placements.
 
-    `words` are the texts on loading, by the options that the answer loads, names and judges.
+    `words` are the texts of answers, by all that they depend on besides the machine's name.
     """
 
     question: Question
     placed: Placements
-    words: dict[object, Mapping[str, str | None]] = field(default_factory=dict)
+    words: dict[object, Words] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -140,7 +141,7 @@ class ModelRows:
         own, computer = machine.with_rates_for(shared.question.target.facts)
         if own not in self.known:
             question = replace(shared.question, computer=computer)
-            if shared.placed.alone.fits or question.figures_here:
+            if question.figures_here:
                 question = with_ways(question)
             self.known[own] = _row(answer(question, placed=shared.placed), shared.words)
         self.used[own] = self.known[own]
@@ -153,16 +154,20 @@ class ModelRows:
         if key not in self.of_memory:
             target, notes = as_asked(self.ref, self.target, computer)
             question = question_about(self.ref, target, computer, pairs=self.pairs, notes=notes)
-            self.of_memory[key] = _OfMemory(question, Placements(question.load))
+            placed = Placements(question.load)
+            if placed.alone.fits:
+                question = replace(question, ways=ways_of(target, ()))
+            self.of_memory[key] = _OfMemory(question, placed)
         return self.of_memory[key]
 
 
-def _row(found: Answer, known: dict[object, Mapping[str, str | None]]) -> Row:
-    options = (found.best, found.asked, found.judged)
-    key = tuple([each and (each.way and each.way.key, each.depth) for each in options])
-    if key not in known:
-        known[key] = load_words(found)
-    words = words_of(found, known[key])
+def _row(found: Answer, known: dict[object, Words]) -> Row:
+    options = [(each.way and each.way.key, each.depth, each.gain) for each in found.options]
+    key = (found.verdict, found.figures, found.alone.tps.basis, *options)
+    if key in known:
+        words = words_at(found, known[key])
+    else:
+        words = known[key] = words_of(found)
     return [*_figures(found)], [*_WORDS_OF(words)], [*map(evidence_of, found.figures)]
 
 
