@@ -87,10 +87,10 @@ class Typical(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Pull(msgspec.Struct, frozen=True, kw_only=True):
-    """The pull of figures on an estimate: its shift and variance, as logarithms."""
+    """The pull of figures on an estimate, and the deviation of one more person, as logarithms."""
 
     shift: float
-    variance: float
+    deviation: float
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -221,12 +221,7 @@ def pull(near: Sequence[tuple[float, float]], far: Iterable[tuple[float, float]]
         above = sum(n * above for n, above in near) / people
         share = variance / (variance + PEOPLE**2 / people)
         shift, variance = shift + share * (above - shift), variance * (1 - share)
-    return Pull(shift=shift, variance=variance)
-
-
-def deviation(found: Pull) -> float:
-    """The standard deviation of one more person's figure."""
-    return math.sqrt(PEOPLE**2 + found.variance)
+    return Pull(shift=shift, deviation=math.sqrt(PEOPLE**2 + variance))
 
 
 def predicted(
@@ -263,7 +258,7 @@ def _estimated(
     pulled, known = setup.pull(case), typical()
     limit = math.log(highest(load, way.source, depth, one_memory=whole))
     middle = min(known.log_speedup(case) + pulled.shift, limit)
-    reach = known.reach.get(case.kind, known.reach[ALL]) * deviation(pulled)
+    reach = known.reach.get(case.kind, known.reach[ALL]) * pulled.deviation
     loss, here = _displaced(setup, load, found), setup.here(way.method)
     return SpeedEstimate(
         estimate=math.exp(middle + loss / 2),

@@ -6,8 +6,8 @@ people are combined, so an answer quotes what every page shows. The pipeline wri
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
@@ -96,13 +96,8 @@ def pairs() -> tuple[PairFigure, ...]:
     return msgspec.json.decode(data, type=tuple[PairFigure, ...])
 
 
-@cache
-def by_model() -> Mapping[str, Sequence[PairFigure]]:
-    """The figures that ship with the program, grouped by model."""
-    found = defaultdict(list)
-    for pair in pairs():
-        found[pair.model].append(pair)
-    return found
+def shipped_for(model: str) -> tuple[PairFigure, ...]:
+    return tuple(pair for pair in pairs() if pair.model == model)
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from answers.estimate import ALL, Pull, Typical, deviation, pull
+from answers.estimate import ALL, Pull, Typical, pull
 from answers.kinds import drafting_class
 from bench.predictions.measures import Scored, people
 from bench.predictions.rows import Seen
@@ -51,7 +51,7 @@ def predictions(known: Sequence[Seen], asked: Iterable[Seen]) -> Iterator[tuple[
                 person=row.person,
                 truth=row.truth,
                 middle=min(middle, math.log(row.depth + 1)),
-                reach=deviation(pulled),
+                reach=pulled.deviation,
                 stated=row.stated,
                 kind=row.case.kind,
             ),
