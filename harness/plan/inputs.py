@@ -1,16 +1,19 @@
 """Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from answers import catalog
 from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
+from answers.learned import learned
 from answers.listed import as_asked, question_about
 from answers.machines import Computer
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
 from answers.question import Question
+from answers.rates import Rate, rates_of, with_rates
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
@@ -22,7 +25,6 @@ from harness.models.model_facts import find, of_preset
 from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
-from harness.plan.nearest import with_results
 from harness.record.measured_here import kept_for, with_own_figures
 from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
@@ -51,7 +53,7 @@ def question_of(
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
-    machine = with_results(here, speed.results, target)
+    machine = _with_rates(here, speed.results, target)
     asked = replace(
         question_about(ref, target, machine, task=models.task or said.task, notes=notes),
         setting=load.setting(said.context_tokens),
@@ -69,6 +71,19 @@ def question_of(
     others = (each for each in _ways(asked) if each.key != named.key)
     asked = replace(asked, ways=(*others, named), named=named)
     return with_own_figures(asked, speed.results, load.depth)
+
+
+def _with_rates(computer: Computer, files: Sequence[Path], target: PlannedModel) -> Computer:
+    """Return the computer with rates from `files`, else from all results of the same machine.
+
+    Raises `BadInputError` if a file is not a result.
+    """
+    rates: Sequence[Rate] = ()
+    if files:
+        from harness.record.own_runs import rates_in  # noqa: PLC0415 - slow, and few have results
+
+        rates = rates_in(files)
+    return with_rates(computer, rates or rates_of(computer, learned().rates), target.facts)
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
