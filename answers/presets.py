@@ -82,22 +82,6 @@ class PresetPair(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
 
 
-class Month(msgspec.Struct, frozen=True, kw_only=True):
-    """The run requested this month, of one method with the first of `targets` that fits."""
-
-    targets: tuple[str, ...]
-    method: str
-    tasks: tuple[str, ...]
-    prompts: int
-    max_output_tokens: int
-    blocks: int
-
-
-@cache
-def month() -> Month:
-    return msgspec.convert(_TABLES["month"], Month)
-
-
 @cache
 def presets() -> dict[str, Preset]:
     listed = msgspec.convert(_TABLES["presets"], list[Preset])

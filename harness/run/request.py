@@ -40,11 +40,6 @@ def check_contributor(name: str | None) -> None:
 class ResultOptions:
     """Options for the result: dry run or measurement, output path, contributor and notes."""
 
-    month: bool = option(
-        "The run of the month: a current model that fits, a few prompts, and a line to paste.",
-        panel="What is measured",
-        default=False,
-    )
     resume: bool = option(
         "Continue an interrupted run; repeat its other options.",
         panel="How it runs",
