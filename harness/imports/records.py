@@ -60,7 +60,6 @@ class Part:
     methods: Mapping[str, str | None] = field(default_factory=dict)
     failed: Mapping[str, Reason] = field(default_factory=dict)
     concurrency: Mapping[str, int | None] = field(default_factory=dict)
-    tasks: Mapping[str, str] = field(default_factory=dict)
     probes: Probes | None = None
 
     def check(self) -> None:

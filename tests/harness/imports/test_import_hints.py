@@ -14,11 +14,9 @@ from harness.imports.source_files import MAX_BYTES, Given, given
 from schemas.codec import canonical_bytes, encode
 from tests.harness.imports.samples import (
     ALL,
-    BASE_TABLE,
     FACTS,
     GREEDY,
     MTP,
-    MTP_TABLE,
     SAMPLES,
     answer,
     bodies,
@@ -28,7 +26,6 @@ from tests.harness.imports.samples import (
     one,
     run,
     served,
-    tables,
 )
 
 
@@ -145,10 +142,6 @@ REFUSED: list[tuple[str, list[Given], dict[str, str], str]] = [
     ("vllm", [served("b", ["soon"])], FACTS,
      '$.itls[0][0] is "soon", expected a number of at least 0'),
     ("vllm", [served("b", [0.1], **LISTS)], FACTS, "run vllm bench serve with --save-detailed"),
-    ("llama-spec-bench", tables(BASE_TABLE, MTP_TABLE.replace("50/100", "50 of 100", 1)), GREEDY,
-     "line 4: accepted is '50 of 100', expected accepted/drafted or -"),
-    ("llama-spec-bench", tables(BASE_TABLE, MTP_TABLE.replace("   101 |", "  1.0k |", 1)), GREEDY,
-     "line 4: tokens is '1.0k', expected a number or -"),
     ("llama-server", answered(None), MTP,
      "requests of a server; a record without tokens or without a time (off.json: $)"),
     ("llama-server", answered(None, predicted_n=192, predicted_per_second=1e-308), MTP,
