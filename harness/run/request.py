@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import console, features
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.options import Option, offered, option
 from harness.record.kept import keep
 from harness.run import journal, preflight
@@ -116,10 +116,7 @@ class RunRequest:
         given = self.result
         named = replace(submission, contributor=given.contributor, notes=given.notes)
         path = results.write(named, given.output)
-        try:
-            keep(submission)
-        except MachineError as error:  # the result is on disk, and its report must follow
-            console.say(f"Not remembered for plan: {error}")
+        keep(submission)
         return path
 
     def campaigns(

@@ -135,6 +135,7 @@ class TuneRequest(RunRequest):
                 families=families,
                 prompts=prompts,
                 limit_s=limit_s,
+                grows=self.search.budget_min is None,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
                 observe=observe,
                 say=console.say,
@@ -156,7 +157,7 @@ class TuneRequest(RunRequest):
         else:
             console.print_lines(report.lines(outcome, command=command))
         console.say(f"Result: {path}")
-        minutes = tuner.limit_s / 60
+        minutes = tuner.elapsed.limit_s / 60
         if outcome.interrupted:
             left = math.ceil(max(1.0, minutes - tuner.elapsed.spent_s() / 60))
             console.say(f"Next, about {left} min: {resume_command(RESUME)}")

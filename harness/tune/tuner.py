@@ -6,6 +6,7 @@ Each stage is a campaign with a separate journal, so that a killed tune can be r
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from harness.campaign import trial_order
@@ -37,13 +38,17 @@ Observe = Callable[[StageName, Event, float | None], None]
 
 @dataclass(kw_only=True)
 class Tuner:
-    """One tune on one engine. `base` has the models and settings; only its baseline arm is used."""
+    """One tune on one engine. `base` has the models and settings; only its baseline arm is used.
+
+    A time limit that `grows` was not given.
+    """
 
     on_engine: OnEngine
     base: Campaign
     families: Sequence[Family]
     prompts: Prompts
     limit_s: float
+    grows: bool = False
     context: execute.RunContext
     observe: Observe
     say: Callable[[str], None]
@@ -62,7 +67,7 @@ class Tuner:
         # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
-            left_s = max(0.0, self.limit_s - sum(walls))
+            left_s = max(0.0, self.elapsed.limit_s - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         ranked: tuple[str, ...] = ()
         if self._goes_on():
@@ -172,7 +177,8 @@ class Tuner:
             resume=self._resumes(campaign),
         )
         try:
-            self.stages[name] = self._ended(running, campaign, name)
+            with closing(running):  # also after an error: a server must not outlive the tune
+                self.stages[name] = self._ended(running, campaign, name)
         except NothingMeasuredError:
             if not self.stages:
                 raise
@@ -215,8 +221,8 @@ class Tuner:
                 submission: Submission = end.value
                 return submission
             done = self.elapsed.trials
-            if name == "look" and (text := self.elapsed.lacks()):
-                self.say(text)
+            if name == "look":
+                self.elapsed.require_pick(grows=self.grows)
             drafted = len({trial.arm for trial in done}) > 1
             between = drafted and planned[order].prompt != done[-1].prompt
             alone = len(self.elapsed.failed) == len(campaign.arms) - 1
