@@ -73,7 +73,8 @@ def measured_interleaved(
                 console.say(line)
         if len(ended) == 1:
             raise KeyboardInterrupt if isinstance(outcome, NotStartedError) else outcome
-        console.say(f"Error: {name}: {outcome}")
+        if not isinstance(outcome, NotStartedError):  # another engine's error ended it
+            console.say(f"Error: {name}: {outcome}")
     return measured, errors
 
 
