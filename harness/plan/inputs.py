@@ -47,15 +47,13 @@ def question_of(
     other = said.machine.cards or said.machine.processor or said.machine.ram_gib
     here = computer_of(computer.words, said.machine if other else None)
     ref, target = _found(said.model or read_model(name), say)
-    if load.cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
-        raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
+    _require_experts(target, load.cpu_experts)
     curve = _curve(speed.curve, name, target, here, load.kv_type, computer.words)
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
-    machine = with_results(here, speed.results, target)
     asked = replace(
-        question_about(ref, target, machine, notes=notes),
+        question_about(ref, target, with_results(here, speed.results, target), notes=notes),
         setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
         task=models.task or said.task,
@@ -72,6 +70,12 @@ def question_of(
     others = (each for each in _ways(asked) if each.key != named.key)
     asked = replace(asked, ways=(*others, named), named=named)
     return with_own_figures(asked, speed.results, load.depth)
+
+
+def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
+    """Raise `BadInputError` if experts of a dense model should be in main memory."""
+    if cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
+        raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:

@@ -19,14 +19,12 @@ from harness.run.execute import EndEarlyError
 from harness.run.stopping import Prune
 from harness.runners.base import Runner
 from harness.tune import decisions
-from harness.tune.forecast import Candidate, of_family, shortlist
+from harness.tune.forecast import Candidate, of_depths, of_family, shortlist
 from harness.tune.outcome import Contender, Outcome, State
 from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.tune_clock import TuneClock
 from schemas.submission import Submission
 
-# The depths at which a family without a forecast is raced.
-_DEFAULT_DEPTHS = (2, 4, 8)
 # Failures of a large depth that a small depth may avoid.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
@@ -105,7 +103,7 @@ class Tuner:
             if ran or any(arm.reason in _OF_DEPTH for arm in measured):
                 below = min(failed, default=None)
                 predicted = of_family(seen, ran) if ran else None
-                candidates += _candidates(family, predicted, below=below)
+                candidates += of_depths(family, predicted, below=below)
         if not candidates:
             reasons = ", ".join(f"{arm.id} ({arm.reason})" for arm in seen.arms if arm.reason)
             raise MachineError(f"no method could run: {reasons}; run python -m harness doctor")
@@ -300,27 +298,3 @@ class Tuner:
             state=state,
             gain=decisions.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
         )
-
-
-def _candidates(
-    family: Family, predicted: Sequence[float] | None, *, below: int | None
-) -> list[Candidate]:
-    """Return a family's depths with their forecasts; without forecasts, a few default depths.
-
-    Depths beyond the forecast are left out, and so are depths that cannot run: `below` or more.
-    """
-    depths = [
-        depth
-        for depth in family.arms
-        if (depth <= len(predicted) if predicted else depth in (*_DEFAULT_DEPTHS, 0))
-        and (below is None or depth < below)
-    ]
-    return [
-        Candidate(
-            id=family.arms[depth].id,
-            family=family.name,
-            depth=depth,
-            predicted=predicted[depth - 1] if predicted and depth else None,
-        )
-        for depth in depths or ([family.deepest] if below is None else [])
-    ]
