@@ -41,20 +41,6 @@ class Sample:
 
 # Two prompts with equal times, sped up 2 and 4 times: (1 + 1) / (1/2 + 1/4) is 8/3.
 ALL = {
-    "inventivehq": Sample(
-        files=("inventivehq.json",),
-        facts={"date": "2026-06-01"},
-        speedups={
-            # 2000/1000 and 2000/500; the third prompt timed out.
-            (0, "draft_0_5b", "code"): 8 / 3,
-            (0, "draft_0_5b", "chat"): None,
-            # 2000/2000 and 2000/1000.
-            (0, "ngram", "code"): 4 / 3,
-            (0, "ngram", "chat"): 0.8,
-            (1, "draft_0_5b", "code"): None,
-            (2, "ngram", "code"): 1.25,
-        },
-    ),
     "llama-bench": Sample(files=("llama-bench.json",), facts={}, speedups={}),
     "vllm": Sample(
         files=("vllm-baseline.jsonl", "vllm-spec.jsonl"),
