@@ -8,7 +8,7 @@ from answers import catalog
 from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
 from answers.listed import as_asked, question_about
-from answers.machines import Computer
+from answers.machines import Computer, MachineWords
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
 from answers.question import Question
 from answers.rounds import Curve
@@ -47,13 +47,19 @@ def question_of(
     other = said.machine.cards or said.machine.processor or said.machine.ram_gib
     here = computer_of(computer.words, said.machine if other else None)
     ref, target = _found(said.model or read_model(name), say)
-    curve = _curve(speed.curve, name, target, here, described=computer.words.described)
+    _require_experts(target, load.cpu_experts)
+    curve = _curve(speed.curve, name, target, here, load.kv_type, computer.words)
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
-    machine = with_results(here, speed.results, target)
     asked = replace(
-        question_about(ref, target, machine, task=models.task or said.task, notes=notes),
+        question_about(
+            ref,
+            target,
+            with_results(here, speed.results, target),
+            task=models.task or said.task,
+            notes=notes,
+        ),
         setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
@@ -69,6 +75,12 @@ def question_of(
     others = (each for each in _ways(asked) if each.key != named.key)
     asked = replace(asked, ways=(*others, named), named=named)
     return with_own_figures(asked, speed.results, load.depth)
+
+
+def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
+    """Raise `BadInputError` if experts of a dense model should be in main memory."""
+    if cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
+        raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
@@ -107,13 +119,19 @@ def _engine(said: Named) -> str | None:
 
 
 def _curve(
-    given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
+    given: str | None,
+    name: str,
+    target: PlannedModel,
+    computer: Computer,
+    kv_type: str,
+    words: MachineWords,
 ) -> Curve | None:
     """Return the cost curve that the user gave, else the one that `probe` stored for this file."""
     if given is not None:
-        known = given != _NO_CURVE
-        return read_curve(expanded(given)).curve_for(name, target, computer) if known else None
-    return kept_for(target.path, computer) if target.path and not described else None
+        if given == _NO_CURVE:
+            return None
+        return read_curve(expanded(given)).curve_for(name, target, computer, kv_type)
+    return kept_for(target.path, computer) if target.path and not words.described else None
 
 
 def _ways(

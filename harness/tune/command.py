@@ -61,7 +61,7 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
+    result: Annotated[ResultOptions, Without(frozenset({"keep_answers"}))],
 ) -> None:
     if len(engine.server_binaries) > 1:
         raise BadInputError("a tune uses a single engine; give one --server-binary")
