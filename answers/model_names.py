@@ -99,7 +99,7 @@ def quantisation_names() -> tuple[QuantisationName, ...]:
         words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
         label, bits = row["name"], Quantisation(**row)
         for dynamic in ("UD_", "") if label[0] in "IQ" else ("",):
-            pattern = _separated(rf"(?<![A-Z0-9]){dynamic}(?:{words})(?![A-Z0-9])")
+            pattern = _separated(rf"(?<![A-Z0-9]){dynamic}(?:{words})(?![A-Z0-9]|\.\d)")
             spelled = re.sub("^UD_", "UD-", dynamic + label)
             found.append((spelled, pattern, bits))
     return tuple(found)
