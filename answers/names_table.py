@@ -26,6 +26,8 @@ _MAKERS = {
     "m": "apple",
 }
 _SIZE = re.compile(r"\b(\d+)gb\b")
+# Spellings with a plural: "two 3090s", "two DGX Sparks".
+_PLURAL = re.compile(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}|.*(?:spark|halo|xtx|xt|gx10|orin|thor|ultra)")
 
 
 class ListedCard(msgspec.Struct, frozen=True, array_like=True):
@@ -171,6 +173,7 @@ def _cards() -> Iterator[ListedCard]:
         size = _SIZE.search(key)
         laptop = f"{key} laptop"
         maker = next((letter for letter, line in _MAKERS.items() if re.match(line, key)), "a")
+        maker = "g" if maker == "a" and key in table.sharing else maker
         own = key in table.sharing or maker == "m" or re.search(r"laptop|[0-9]m\b", key)
         yield ListedCard(
             key=key,
@@ -198,7 +201,7 @@ def _card_keys() -> dict[str, str]:
         for word in _spellings(key):
             found.setdefault(word, []).append(at)
     found |= listed
-    for word in [each for each in found if re.fullmatch(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}", each)]:
+    for word in [each for each in found if _PLURAL.fullmatch(each)]:
         found.setdefault(f"{word}s", found[word])  # "two 3090s"
     return {word: " ".join(map(str, rows)) for word, rows in sorted(found.items())}
 
