@@ -5,7 +5,7 @@ const replaced = (steps, text) =>
   steps.reduce((now, [from, to]) => now.replace(new RegExp(from, "g"), to), text);
 
 // A quantisation as files spell it, and the part of the text that names it.
-export const quantisationIn = ({ patterns, quantisations }, stated) => {
+const quantisationIn = ({ patterns, quantisations }, stated) => {
   const text = stated.replace(new RegExp(patterns.cache, "gi"), " ");
   const found = [...text.matchAll(new RegExp(patterns.quantisation, "gi"))].map(
     ([written, dynamic, ...names]) => ({ written, dynamic, names, at: names.findIndex(Boolean) }),
@@ -56,26 +56,28 @@ const slugOf = ({ models, steps }, words) => {
   const known = (name) => lookup(models, parts(name));
   return known(slug) ?? known(replaced(steps.version, slug)) ?? slug;
 };
-// The tokens of a text, with one for the model's whole name; its slug, and the words after it.
+// The tokens of a text, with one for the model's whole name, and the model.
 export const scan = (table, text) => {
   const tokens = namedIn(table, tokensIn(table, plainOf(table, text)));
-  const joints = tokens.map((token, at) => {
+  const marks = tokens.map((token, at) => {
     const joined = text.toLowerCase().includes(`${tokens[at - 1]?.text ?? ""}-${token.text}`);
     const known = ([, row]) => new RegExp(row).test(`${token.kind} ${token.text}`);
     return (joined ? "-" : " ") + table.classes.find(known)[0];
   });
-  const found = joints.join("").match(new RegExp(table.patterns.model));
+  const found = marks.join("").match(new RegExp(table.patterns.model));
   const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
   const own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
-  const words = (from, to) =>
-    tokens
-      .slice(from, to)
-      .filter((x, at) => /^[a-z0-9]/.test(x.text) && !/[xnp]/.test(joints[from + at]))
-      .map((token) => token.text);
-  return {
-    tokens: found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens,
-    named: found !== null,
-    slug: slugOf(table, words(start, start + own)),
-    spare: words(start + own, start + length),
+  const part = ({ text: word }, at) => /^[a-z0-9]/.test(word) && !/[xnp]/.test(marks[at]) && word;
+  const words = (from, to) => tokens.map(part).slice(from, to).filter(Boolean);
+  const slug = slugOf(table, words(start, start + own));
+  const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
+  const model = {
+    slug,
+    quantisation: quantisationIn(table, text)?.label ?? null,
+    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
+    written: text,
+    unknown: words(start + own, start + length),
   };
+  const left = found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens;
+  return { tokens: left, named: found !== null, model };
 };

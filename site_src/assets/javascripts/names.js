@@ -1,6 +1,6 @@
 // Read cards, machines, models and whole questions as people write them. The same algorithm as
 // `answers/names.py`, over the same table; the tests read one list of spellings with both.
-import { namedIn, quantisationIn, scan } from "./model_names.js";
+import { namedIn, scan } from "./model_names.js";
 
 const SIZE = /^(?:size|main)$/;
 const LEFT = /word|variant|maker/; // what nothing explains
@@ -90,22 +90,13 @@ const machineOf = (table, tokens) => {
   return { cards, ram_gib, processor: processors[0]?.text ?? null, unknown };
 };
 
-export const readModel = (table, text) => {
-  const { slug, spare: unknown } = scan(table, text);
-  const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
-  const quantisation = quantisationIn(table, text)?.label ?? null;
-  const repository = text.match(new RegExp(table.patterns.repository))?.[1] ?? null;
-  const parameters_b = one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null;
-  return { slug, quantisation, repository, parameters_b, written: text, unknown };
-};
+export const readModel = (table, text) => scan(table, text).model;
 export const read = (table, text) => {
-  const { tokens, named } = scan(table, text);
-  const model = readModel(table, text);
-  const repository = scan(table, model.repository ?? "").named ? model.repository : null;
-  const written = [repository ?? model.slug, model.quantisation].filter(Boolean).join(":");
+  const { tokens, named, model } = scan(table, text);
+  const written = [model.slug, model.quantisation].filter(Boolean).join(":");
   return {
     machine: machineOf(table, tokens),
-    model: named ? { ...model, repository, written } : null,
+    model: named ? { ...model, written } : null,
     engine: first(tokens, "engine")?.meant[0] ?? null,
     context_tokens: first(tokens, "context")?.value ?? null,
     task: first(tokens, "task")?.meant[0] ?? null,
