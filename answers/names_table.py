@@ -26,9 +26,9 @@ _MAKERS = {
     "m": "apple",
 }
 _SIZE = re.compile(r"\b(\d+)gb\b")
-# Spellings with a plural: "two 3090s", "two DGX Sparks".
+# Spellings with a plural: "two 3090s", "two DGX Sparks"; an RX 7700S is another card than RX 7700.
 _PLURAL = re.compile(
-    r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}|.*(?:spark|halo|xtx|xt|gx10|orin|thor|ultra)"
+    r"(?!(?:rx)?[67]\d00$)(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}|.*(?:spark|halo|xtx|xt|gx10|orin|thor)"
 )
 
 
