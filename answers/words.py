@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
+from answers.engine_table import ENGINES
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
 from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
 from answers.sentences import sentence
 from answers.speed import NEAREST_ERROR
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
@@ -51,7 +53,7 @@ def _case(found: Answer) -> str:
 
 def _words(found: Answer) -> dict[str, str]:
     asked, verdict = found.asked, found.verdict
-    option = found.judged or asked
+    option, engine = found.judged or asked, found.question.engine
     return {
         "verdict": "No reason to use it" if verdict == "No reason to" else verdict,
         "gives": "gives" if verdict in ("Yes", "Probably") else "may give",
@@ -60,6 +62,7 @@ def _words(found: Answer) -> dict[str, str]:
         "before": say.rate(found.alone.tps.estimate),
         "after": say.rate(asked.tps.estimate),
         "split": _split(asked),
+        "where": "" if engine == LLAMA_CPP else f" in {ENGINES[engine].label}",
         "missing": memory_words.missing(asked),
     }
 
