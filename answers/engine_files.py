@@ -15,15 +15,20 @@ _TARGETS = ("-m", "-hf")
 
 
 def model_name(line: ServeLine) -> str:
-    """The name of the target in a file of llama.cpp's: its repository, or its file's name."""
+    """The name of the target in a preset of llama.cpp: its repository, or its file's name."""
     flag, name = next(pair for pair in pairwise(line.words) if pair[0] in _TARGETS)
     return name if flag == "-hf" else PurePath(name).stem
+
+
+def heading(model: str) -> str:
+    """The heading of a model in a preset of llama.cpp."""
+    return f"[{model}]"
 
 
 def settings_text(line: ServeLine, before: str = "") -> str:
     """The file's text, for an engine that has one.
 
-    `before` is the present text of a file that holds several models; the others stay as they are.
+    `before` is the present text of a preset, whose other models stay as they are.
     """
     engine = ENGINES[line.engine or ""]
     form, rest = engine.settings and engine.settings.form, line.words[len(engine.program) :]
@@ -32,16 +37,11 @@ def settings_text(line: ServeLine, before: str = "") -> str:
     if form == "yaml":
         key = engine.program[-1] if engine.program[-1].startswith("--") else "--model"
         return "".join(f"{name}: {_scalar(value)}\n" for name, value in _options((key, *rest)))
-    heading = f"[{model_name(line)}]\n"
-    others = (part for part in _HEADINGS.split(before) if not part.startswith(heading))
+    options = (f"{name} = {value or 'true'}" for name, value in _options(rest))
+    own = [heading(model_name(line)), *options]
+    others = (part for part in _HEADINGS.split(before) if part.splitlines()[:1] != own[:1])
     kept = "".join(others).rstrip()
-    own = "".join(f"{name} = {value or 'true'}\n" for name, value in _options(line.words[1:]))
-    return f"{kept}\n\n{heading}{own}" if kept else f"{heading}{own}"
-
-
-def has_model(line: ServeLine, text: str) -> bool:
-    """Whether a file that holds several models has the line's target."""
-    return f"[{model_name(line)}]" in text.splitlines()
+    return "\n".join([*([kept, ""] if kept else []), *own, ""])
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:

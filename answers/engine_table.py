@@ -65,6 +65,14 @@ def engine_of_file(name: str) -> str | None:
     return next(found, None)
 
 
+def engine_called(text: str) -> str | None:
+    """The engine with whose label or program a text begins, such as a server's command line."""
+    for each in ENGINES.values():
+        if text.startswith((each.label, " ".join(each.program) or each.label)):
+            return each.id
+    return None
+
+
 @cache
 def engine_kind(name: str) -> str:
     """The id of the engine that verifies drafts as this engine or fork does, else `other`."""

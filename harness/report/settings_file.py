@@ -5,7 +5,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from answers.engine_commands import ServeLine
-from answers.engine_files import has_model, model_name, settings_text
+from answers.engine_files import heading, model_name, settings_text
 from answers.engine_table import ENGINES, engine_of_file
 from harness import files
 from harness.errors import BadInputError, MachineError
@@ -36,45 +36,58 @@ class SettingsFileOptions:
     def engine(self, asked: str | None) -> str | None:
         """Return the engine whose file this is: the one asked for, else by the file's name.
 
-        Raises `BadInputError` if the engine reads no such file.
+        Raises `BadInputError` if the engine reads no such file, or if the file exists.
         """
         if self.write is None:
             return asked
-        named = engine_of_file(self.write.name)
-        if asked is None and named is None:
+        engine = ENGINES.get(asked or engine_of_file(self.write.name) or "")
+        if engine is None:
             raise BadInputError(f"--write {self.write}: name a file such as {_NAMES}")
-        settings = ENGINES[asked or named or ""].settings
+        label, settings = engine.label, engine.settings
         if settings is None:
-            label = ENGINES[asked or ""].label
             raise BadInputError(f"--write: {label} reads no settings file; use the printed command")
         if not fnmatch(self.write.name, settings.files):
-            label = ENGINES[asked or ""].label
             raise BadInputError(
                 f"--write {self.write}: for {label}, name a file such as {settings.example}"
             )
-        return asked or named
+        if settings.form != "ini" and self.write.exists() and not self.force:
+            raise BadInputError(f"{self.write} exists already; add --force to replace it")
+        return engine.id
+
+    def preset(self, model: str) -> str:
+        """Return the text of a preset of llama.cpp to which a model is added; empty if new.
+
+        Raises `BadInputError` if it has the model, without `force`, or cannot be read.
+        """
+        if self.write is None or not self.write.exists():
+            return ""
+        try:
+            text = self.write.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInputError(f"{self.write} cannot be read: {error}") from error
+        if heading(model) in text.splitlines() and not self.force:
+            raise BadInputError(f"{self.write} has {model} already; add --force to replace it")
+        return text
 
     def save(self, line: ServeLine, server: str | None) -> str:
         """Write the file and return how to start the engine with it.
 
-        `server` is this machine's llama-server. Raises `BadInputError` for an existing file without
-        `force`, `MachineError` if the file cannot be written.
+        `server` is this machine's llama-server. Raises `BadInputError` for a model that the preset
+        has already, without `force`, and `MachineError` if the file cannot be written.
         """
-        path, engine = self.write, ENGINES[self.engine(line.engine) or ""]
-        if path is None or engine.settings is None:
+        path, settings = self.write, ENGINES[self.engine(line.engine) or ""].settings
+        if path is None or settings is None:
             raise AssertionError("called without --write")
         absolute = tuple(str(Path(w).resolve()) if Path(w).is_file() else w for w in line.words)
-        line, several = replace(line, words=absolute), engine.settings.form == "ini"
+        line, start = replace(line, words=absolute), settings.start.format(file=quoted(str(path)))
+        before = ""
+        if settings.form == "ini":
+            before = self.preset(model_name(line))
+            start = start.replace(SERVER_PROGRAM, server or SERVER_PROGRAM, 1)
+            start += f" (requests name the model {model_name(line)})"
         try:
-            before = path.read_text("utf-8") if path.is_file() else ""
-            if not self.force and path.exists() and not (several and not has_model(line, before)):
-                what = f"has {model_name(line)}" if several else "exists"
-                raise BadInputError(f"{path} {what} already; add --force to replace it")
             with files.written(path) as part:
-                part.write_text(settings_text(line, before if several else ""), encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise MachineError(f"{path} cannot be written: {error}") from error
-        start = engine.settings.start.format(file=quoted(str(path)))
-        start = start.replace(SERVER_PROGRAM, server or SERVER_PROGRAM, 1) if several else start
-        name = f" (requests name the model {model_name(line)})" if several else ""
-        return f"Written: {path}. {start}{name}"
+                part.write_text(settings_text(line, before), encoding="utf-8")
+        except OSError as error:
+            raise MachineError(f"{path} cannot be written: {error.strerror}") from error
+        return f"Written: {path}. {start}"
