@@ -62,8 +62,9 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def estimated(self) -> bool:
-        """Whether the gain is from people's figures, not from a measured curve or acceptance."""
-        return self.gain is not None and self.gain.basis not in ("curve", "physics")
+        """Whether the gain is predicted from people's figures, not measured or from formulas."""
+        by = self.gain.basis if self.gain else "physics"
+        return by not in ("curve", "physics", "here", "doubted")
 
     @property
     def accuracy(self) -> Accuracy | None:

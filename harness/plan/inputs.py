@@ -67,9 +67,17 @@ def question_of(
     named = _named(models.draft, models.draft_kind, target, say)
     depths = (load.depth,) if load.depth else named.depths
     named = replace(named, depths=depths, acceptance=speed.acceptance)
-    others = (each for each in _ways(asked) if each.key != named.key)
-    asked = replace(asked, ways=(*others, named), named=named)
+    asked = replace(asked, ways=(*_others(asked, named), named), named=named)
     return with_own_figures(asked, speed.results, load.depth)
+
+
+def _others(asked: Question, named: Way) -> Iterator[Way]:
+    """Yield the other ways to draft; of those from the text, which are alike, the ones tried."""
+    tried = {pair.method for pair in asked.figures_here}
+    for way in _ways(asked):
+        alike = way.source == named.source == "text" and way.method not in tried
+        if way.key != named.key and not alike:
+            yield way
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
