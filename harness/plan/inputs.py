@@ -43,7 +43,7 @@ def question_of(
     Raises `BadInputError` for what cannot be planned, `MachineError` if the hub has no header.
     """
     name = models.target or ""
-    said, notes = _said(name)
+    said, notes = _said(name, models.usual_engine)
     other = said.machine.cards or said.machine.processor or said.machine.ram_gib
     here = computer_of(computer.words, said.machine if other else None)
     ref, target = _found(said.model or read_model(name), say)
@@ -72,8 +72,7 @@ def question_of(
     named = _named(models.draft, models.draft_kind, target, say)
     depths = (load.depth,) if load.depth else named.depths
     named = replace(named, depths=depths, acceptance=speed.acceptance)
-    others = (each for each in _ways(asked) if each.key != named.key)
-    asked = replace(asked, ways=(*others, named), named=named)
+    asked = replace(asked, ways=(*_others(asked, named), named), named=named)
     return with_own_figures(asked, speed.results, load.depth)
 
 
@@ -81,6 +80,15 @@ def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
     """Raise `BadInputError` if experts of a dense model should be in main memory."""
     if cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
         raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
+
+
+def _others(asked: Question, named: Way) -> Iterator[Way]:
+    """Yield the other ways to draft; of those from the text, which are alike, the ones tried."""
+    tried = {pair.method for pair in asked.figures_here}
+    for way in _ways(asked):
+        alike = way.source == named.source == "text" and way.method not in tried
+        if way.key != named.key and not alike:
+            yield way
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
@@ -92,10 +100,10 @@ def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, Planned
     return replace(own, written=ref.written, quantisation=ref.quantisation), target
 
 
-def _said(text: str) -> tuple[Named, tuple[str, ...]]:
+def _said(text: str, usual_engine: str | None) -> tuple[Named, tuple[str, ...]]:
     """Return the parts of a text of several words, and a note of words that were not understood.
 
-    Any other text is a model's name or a file.
+    Any other text is a model's name or a file. A text without an engine means the usual one.
     """
     if not text:
         raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
@@ -110,11 +118,11 @@ def _said(text: str) -> tuple[Named, tuple[str, ...]]:
     notes = [f"{word!r} was not understood" for word in unknown]
     if said.engine and _engine(said) is None:
         notes.append(f"{said.engine} cannot be planned; {', '.join(ENGINES)} can")
-    return said, tuple(notes)
+    return replace(said, engine=said.engine or usual_engine), tuple(notes)
 
 
 def _engine(said: Named) -> str | None:
-    kind = engine_kind(said.engine or "")
+    kind = said.engine if said.engine in ENGINES else engine_kind(said.engine or "")
     return kind if kind in ENGINES else None
 
 

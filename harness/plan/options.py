@@ -13,6 +13,7 @@ from answers.model import Setting
 from harness.campaign.options import layers
 from harness.errors import BadInputError
 from harness.options import option
+from harness.report.settings_file import SettingsFileOptions
 from schemas.vocabulary import TASKS
 
 _model = partial(option, panel="Models")
@@ -65,6 +66,7 @@ class ModelOptions:
         metavar="TASK",
         choices=tuple(TASKS),
     )
+    usual_engine: str | None = None  # if neither an option nor the text names an engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,3 +191,9 @@ class SpeedOptions:
         least=0,
         most=1,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions(SettingsFileOptions):
+    details: bool = option("Show buffers, all drafting methods, and sources.", default=False)
+    json: bool = option("Print the plan as JSON.", default=False)
