@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from answers.engine_commands import default_depth, methods_by, source_of
+from answers.engine_commands import default_depth, methods_by, runs, source_of
+from answers.engine_table import ENGINES
 from answers.evidence import PairFigure
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
@@ -28,6 +29,7 @@ from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes, stated_
 from answers.sized_shapes import shape_named
 from answers.ways import DEPTHS, PlannedModel, Way
 from schemas.method import DRAFT_MODEL
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 # The function that returns a preset's model.
@@ -88,8 +90,9 @@ def _planned(
 
 
 def in_engine(model: PlannedModel, engine: str, name: str) -> PlannedModel:
-    """The model as an engine loads it, which calls it by this `name` unless it is llama.cpp."""
-    return model if engine == model.engine else replace(model, engine=engine, server_name=name)
+    """The model as an engine loads it, which calls it by this `name` unless it loads GGUF files."""
+    gguf = ENGINES[engine].hub is not None
+    return replace(model, engine=engine, server_name=model.server_name if gguf else name)
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
@@ -137,7 +140,10 @@ def _drafter(target: ModelFacts, name: str, count: int, output_bytes: float = 0.
 def ways_of(
     target: PlannedModel, found: Iterable[PairFigure], find: Finder = model_of
 ) -> tuple[Way, ...]:
-    """All ways to draft for a target; each combination of method and draft model occurs once."""
+    """All ways to draft for a target; each combination of method and draft model occurs once.
+
+    llama.cpp's nearest methods are used for methods that it lacks; other engines have no others.
+    """
     figures = tuple(found)
     ways: dict[tuple[str, str], Way] = {}
     for way in (
@@ -146,6 +152,8 @@ def ways_of(
         *_drafts(target, find),
         *_measured(target, figures, find),
     ):
+        if target.engine != LLAMA_CPP and not runs(target.engine, way.method):
+            continue
         seen = (each.depth for each in figures if each.method == way.method and each.depth)
         ways.setdefault(way.key, replace(way, depths=tuple(sorted({*way.depths, *seen}))))
     return tuple(ways.values())

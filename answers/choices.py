@@ -62,8 +62,9 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def estimated(self) -> bool:
-        """Whether the gain is from people's figures, not from a measured curve or acceptance."""
-        return self.gain is not None and self.gain.basis not in ("curve", "physics")
+        """Whether the gain is predicted from people's figures, not measured or from formulas."""
+        by = self.gain.basis if self.gain else "physics"
+        return by not in ("curve", "physics", "here", "doubted")
 
     @property
     def accuracy(self) -> Accuracy | None:
@@ -75,18 +76,13 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def command(self) -> ServeLine | None:
-        """The engine's server line that loads the option, with the names of files.
-
-        For an engine that lacks the method, it is llama-server's.
-        """
+        """How the engine loads the option, with names of files; `None` if it lacks the method."""
         engine, case, draft = ENGINES[self.target.engine], self.case, self.draft
         method = default_method(self.way.method, self.depth) if self.way else NO_SPECULATION
         files = self.target.server_name, draft.server_name if draft else None
         if engine.program:
             extra = engine.load_words(case.setting.context, len(case.devices))
-            line = serve_nearest(engine.label, *files, method, extra)
-            if line is not None:
-                return line
+            return serve_nearest(engine.label, *files, method, extra)
         extra = load_words(case.setting, self.found.placement)
         extra += [] if draft is None else ["-ngld", str(case.draft_layers)]
         return serve_nearest(LLAMA_CPP, *files, method, extra)

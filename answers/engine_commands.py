@@ -1,8 +1,8 @@
-"""Write the command lines that serve a model with a method, as lists of arguments.
+"""Write how to serve a model with a method: a command's arguments, or an engine's settings.
 
-`engines.toml` and `methods.toml` have the words of each engine. The llama-server runner writes its
-own options, because it asks the binary for its flags. `tests/test_commands.py` compares the options
-of both for every method.
+`engines.toml` and `methods.toml` are the table of the words of each engine and method. The
+llama-server runner writes its own options, because it asks the binary for its flags.
+`tests/test_commands.py` compares the options of both for every method.
 """
 
 import json
@@ -17,13 +17,17 @@ from answers.ways import DraftSource
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
 from schemas.rig import IK_LLAMA_CPP, LLAMA_CPP
 from schemas.vocabulary import METHODS
-from schemas.vocabulary.method_table import MethodEntry
 
 _DEPTH = 8  # the longest draft of a method that chooses its depth itself
 _USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larger batch
 # Sizes for which `None` means no limit. Older builds have a default limit, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
+_NEAREST = (
+    "llama-server has no {method}. This command uses its nearest method, {nearest}, which was not "
+    "measured: measure {nearest} too (--runner llama-server --method {nearest})."
+)
+_MARK = 90_001  # a depth that no engine has, which marks the depth's place in a template
 _SHORT_LOOKUP = (
     "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875). "
     "For agents, also measure a minimum of 3 (--method prompt-lookup:ngram_min=3) on tool calls "
@@ -33,15 +37,21 @@ _SHORT_LOOKUP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """A command that starts a server; `note` warns of a substituted method or an engine bug."""
+    """How to start a server: the words of a command, or lines for an engine that reads lines.
+
+    `engine` is its key in `ENGINES`, `None` for a fork that is not listed. `note` warns of a
+    substituted method or an engine bug.
+    """
 
     words: tuple[str, ...]
+    engine: str | None = LLAMA_CPP
     note: str | None = None
 
     @property
     def text(self) -> str:
-        """The command as a line for a shell, with quotes where needed."""
-        return shlex.join(self.words)
+        """The command as a line for a shell, with quotes where needed; else the lines."""
+        lines = self.engine is not None and ENGINES[self.engine].lines
+        return "\n".join(self.words) if lines else shlex.join(self.words)
 
 
 def serve_nearest(
@@ -53,46 +63,64 @@ def serve_nearest(
     *,
     known: Sequence[str] = (),
 ) -> ServeLine | None:
-    """The command that serves a model with a method, or with the nearest method and a note.
+    """The words that serve a model with a method, or with the nearest method and a note.
 
     `None` if the engine, of which `engine` is the label, has no such method. `model` and `draft`
-    are file names or `-hf owner/repo:quant`. `extra` are further arguments for the server. `known`
+    are file names or `-hf owner/repo:quant`. `extra` are further words for the server. `known`
     are the arguments of a recorded run, whose spelling is kept because its build may not accept a
     newer spelling.
     """
     for entry in ENGINES.values():
         if entry.program and engine.startswith(entry.label):
-            return _serve_elsewhere(entry, (*entry.program, model, *extra), draft, method)
+            return _serve_elsewhere(entry, model, draft, method, extra)
     if not engine.startswith((LLAMA_CPP, IK_LLAMA_CPP)):
         return None
-    speculation = stages(method) if engine == IK_LLAMA_CPP else drafting(method, known)
+    fork = engine == IK_LLAMA_CPP
+    speculation = stages(method) if fork else drafting(method, known)
     if speculation is not None:
         weights = _weights("-m", "-hf", model) + (_weights("-md", "-hfd", draft) if draft else ())
-        return ServeLine(words=("llama-server", *weights, *extra, *speculation))
+        words = ("llama-server", *weights, *extra, *speculation)
+        return ServeLine(words=words, engine=None if fork else LLAMA_CPP)
     nearest = METHODS[method.type].nearest
-    if nearest is None:
-        return None
-    note = (
-        f"llama-server has no {method.type}. This command uses its nearest method, {nearest}, "
-        f"which was not measured: measure {nearest} too (--runner llama-server --method "
-        f"{nearest})."
-    )
-    served = serve_nearest(engine, model, None, default_method(nearest, method.n_max), extra)
-    return served and replace(served, note=note)
+    other = nearest and default_method(nearest, method.n_max)
+    served = serve_nearest(engine, model, None, other, extra) if other else None
+    return served and replace(served, note=_NEAREST.format(method=method.type, nearest=nearest))
+
+
+def launch_words(engine: str) -> Mapping[str, tuple[str, ...]]:
+    """The words that switch each method on in an engine (a key of `ENGINES`), by method.
+
+    They follow the words that load the target. `{depth}` stands for the number of drafted tokens,
+    `{width}` for one more, and `{draft}` for the draft's file or repository; methods with a
+    built-in drafter are without a draft. For an engine with `lines`, each word is a line.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for kind, entry in METHODS.items():
+        if entry.drafts and not entry.instrument and runs(engine, kind):
+            draft = "{draft}" if entry.draft == "required" else None
+            words = _words(ENGINES[engine], default_method(kind, _MARK), draft) or ()
+            found[kind] = tuple(
+                word.replace(f"{_MARK + 1}", "{width}").replace(f"{_MARK}", "{depth}")
+                for word in words
+            )
+    return found
+
+
+def runs(engine: str, method: str) -> bool:
+    """Whether an engine (a key of `ENGINES`) has a method."""
+    entry = METHODS[method]
+    if engine == "vllm":
+        return entry.vllm is not None and entry.vllm.method is not None
+    return engine in entry.served if ENGINES[engine].program else entry.llama_cpp is not None
 
 
 def methods_by(source: DraftSource, engine: str = LLAMA_CPP) -> tuple[str, ...]:
     """The ids of the methods that use this draft source in an engine, the usual method first."""
-
-    def runs(entry: MethodEntry) -> bool:
-        if engine == "vllm":
-            return entry.vllm is not None and entry.vllm.method is not None
-        return engine in entry.served if ENGINES[engine].program else entry.llama_cpp is not None
-
     return tuple(
         each.id
         for each in METHODS.values()
-        if each.drafts and not each.instrument and source_of(each.id) == source and runs(each)
+        if each.drafts and not each.instrument
+        if source_of(each.id) == source and runs(engine, each.id)
     )
 
 
@@ -200,27 +228,41 @@ def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
 
 
 def _serve_elsewhere(
-    engine: EngineEntry, plain: tuple[str, ...], draft: str | None, method: Method
+    engine: EngineEntry, model: str, draft: str | None, method: Method, extra: Sequence[str]
 ) -> ServeLine | None:
-    """The command for an engine whose words the tables have; `None` if it lacks the method."""
+    """The line for an engine whose words the tables have; `None` if it lacks the method."""
+    words = _words(engine, method, draft and engine.called(draft))
+    if words is None:
+        return None
+    named, note = engine.called(model), engine.note if method != NO_SPECULATION else None
+    program = (" ".join((*engine.program, named)),) if engine.lines else (*engine.program, named)
+    if engine.id == "vllm" and (method.ngram_min or _SAFE_LOOKUP) < _SAFE_LOOKUP:
+        note = _SHORT_LOOKUP
+    return ServeLine(words=(*program, *extra, *words), engine=engine.id, note=note)
+
+
+def _words(engine: EngineEntry, method: Method, draft: str | None) -> tuple[str, ...] | None:
+    """The words that switch a method on in an engine; `None` if it lacks the method."""
     if method == NO_SPECULATION:
-        return ServeLine(words=plain)
+        return engine.plain
+    if engine.id == LLAMA_CPP:
+        words = drafting(method)
+        return None if words is None else (*(("-md", draft) if draft else ()), *words)
     if engine.id == "vllm":
-        return _vllm(plain, draft, method)
+        return _vllm(method, draft)
     options, depth = METHODS[method.type].served.get(engine.id), method.n_max
     if options is None or depth is None:
         return None
     given = {"draft": draft, "depth": depth, "width": depth + 1}
-    words = [
+    return tuple(
         word.format(**given)
         for option in options
         if draft or "{draft}" not in option
-        for word in option.split()
-    ]
-    return ServeLine(words=(*plain, *words), note=engine.note)
+        for word in ([option] if engine.lines else option.split())
+    )
 
 
-def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
+def _vllm(method: Method, draft: str | None) -> tuple[str, ...] | None:
     entry, given = METHODS[method.type].vllm, method.sizes
     if entry is None or entry.method is None:
         return None
@@ -232,7 +274,4 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
         **{word: given[size] for size, word in entry.sizes.items()},
     }
     text = json.dumps({key: value for key, value in config.items() if value is not None})
-    short = "ngram_min" in entry.sizes and (given["ngram_min"] or _SAFE_LOOKUP) < _SAFE_LOOKUP
-    return ServeLine(
-        words=(*plain, "--speculative-config", text), note=_SHORT_LOOKUP if short else None
-    )
+    return "--speculative-config", text

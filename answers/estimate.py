@@ -159,10 +159,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         asked = self.question
         if asked.fixed or asked.setting.context > _SHORT_CONTEXT or not asked.rig.has(pair):
             return False
-        engines = {engine_kind(each) for each in pair.engines} or {asked.engine}
+        kind = engine_kind(asked.engine)
+        engines = {engine_kind(each) for each in pair.engines} or {kind}
         same_file = asked.quantisation is not None and pair.quantisations == (asked.quantisation,)
         placed = same_file or (self.found.fits_whole and not pair.offload)
-        return placed and asked.engine in engines
+        return placed and kind in engines
 
     def tried(self, method: str, *, mixture: bool) -> tuple[int, int, float]:
         """The people who tried a method here with this model, and anywhere; else its kind."""

@@ -13,7 +13,7 @@ from functools import cache
 import msgspec
 from msgspec import structs
 
-from answers.model_names import CACHE, TAGS, model_key, quantisation_names, table, without_tags
+from answers.model_names import CACHE, TAGS, model_key, quantisations, table, without_tags
 from estimates.roofline import devices
 from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
@@ -26,6 +26,10 @@ _MAKERS = {
     "m": "apple",
 }
 _SIZE = re.compile(r"\b(\d+)gb\b")
+# Spellings with a plural: "two 3090s", "two DGX Sparks"; an RX 7700S is another card than RX 7700.
+_PLURAL = re.compile(
+    r"(?!(?:rx)?[67]\d00$)(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}|.*(?:spark|halo|xtx|xt|gx10|orin|thor)"
+)
 
 
 class ListedCard(msgspec.Struct, frozen=True, array_like=True):
@@ -60,14 +64,19 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     units: Mapping[str, float]
     classes: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
-    quantisations: tuple[tuple[str, str], ...]
+    quantisations: tuple[str, ...]
 
 
 @cache
 def names_table() -> NamesTable:
     """The table, compiled once."""
     token = "|".join(_SOURCE["token"])
-    patterns = _SOURCE["patterns"] | {"token": token, "cache": CACHE.pattern}
+    labels, quantisation = quantisations()
+    patterns = _SOURCE["patterns"] | {
+        "token": token,
+        "cache": CACHE.pattern,
+        "quantisation": quantisation.pattern,
+    }
     return NamesTable(
         cards=tuple(_cards()),
         keys=_keys(),
@@ -79,7 +88,7 @@ def names_table() -> NamesTable:
         units=_SOURCE["units"],
         classes=tuple((name, _filled(pattern)) for name, pattern in _SOURCE["classes"]),
         models=_models(),
-        quantisations=tuple((label, pattern.pattern) for label, pattern, _ in quantisation_names()),
+        quantisations=tuple(label for label, _ in labels),
     )
 
 
@@ -109,13 +118,12 @@ def _filled(pattern: str) -> str:
 @cache
 def _parts() -> dict[str, str]:
     families = _SOURCE["models"]["families"].split()
-    processor, without = (re.sub(r"\(\?<\w+>", "(?:", row) for row in _SOURCE["token"][:2])
     return {
         **_SOURCE["parts"],
         "FAMILY": "|".join(sorted(families, key=len, reverse=True)),
         "NAME": "|".join(sorted(_name_words())),
         "TAG": TAGS,
-        "PROCESSOR": f"{processor}|{without}",
+        "PROCESSOR": re.sub(r"\(\?<\w+>", "(?:", _SOURCE["token"][0]),
     }
 
 
@@ -171,6 +179,7 @@ def _cards() -> Iterator[ListedCard]:
         size = _SIZE.search(key)
         laptop = f"{key} laptop"
         maker = next((letter for letter, line in _MAKERS.items() if re.match(line, key)), "a")
+        maker = "g" if maker == "a" and key in table.sharing else maker
         own = key in table.sharing or maker == "m" or re.search(r"laptop|[0-9]m\b", key)
         yield ListedCard(
             key=key,
@@ -198,7 +207,7 @@ def _card_keys() -> dict[str, str]:
         for word in _spellings(key):
             found.setdefault(word, []).append(at)
     found |= listed
-    for word in [each for each in found if re.fullmatch(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}", each)]:
+    for word in [each for each in found if _PLURAL.fullmatch(each)]:
         found.setdefault(f"{word}s", found[word])  # "two 3090s"
     return {word: " ".join(map(str, rows)) for word, rows in sorted(found.items())}
 

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
+from answers.engine_table import ENGINES
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
 from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
 from answers.sentences import sentence
 from answers.speed import NEAREST_ERROR
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
@@ -62,7 +64,9 @@ def _heading_words(found: Answer) -> dict[str, str]:
     asked = found.asked
     if not asked.fits:
         return {"missing": memory_words.missing(asked)}
-    return {"way": _way(found.judged or asked), "split": _split(asked)}
+    engine = found.question.engine
+    where = "" if engine == LLAMA_CPP else f" in {ENGINES[engine].label}"
+    return {"way": _way(found.judged or asked), "split": _split(asked), "where": where}
 
 
 def _split(option: PlanOption) -> str:
@@ -112,10 +116,10 @@ def why(found: Answer) -> str | None:
 def _expected(found: Answer, judged: PlanOption) -> str:
     """The clause on the basis of the estimate for one more person."""
     way, gain = judged.way, judged.gain
+    if way is not None and (way.measured or judged.figures is not None):
+        return f"expected for you {_ratio(judged)}"
     if way is None or gain is None or gain.basis == "curve":
         return _by_curve(found, judged)
-    if judged.figures is not None or way.measured:
-        return f"expected for you {_ratio(judged)}"
     if way.acceptance is not None:
         return "computed from the acceptance"
     method = METHODS[way.method].label
@@ -126,7 +130,8 @@ def _expected(found: Answer, judged: PlanOption) -> str:
         return sentence("elsewhere", published=published(most), method=method, device=most.name)
     if any(pair.method == way.method for pair in found.figures):
         return sentence("similar")
-    return sentence("nobody", what=method if found.question.pairs else "a result")
+    what = f"{method} with this model" if found.question.pairs else "this model"
+    return sentence("nobody", what=what)
 
 
 def _by_curve(found: Answer, judged: PlanOption) -> str:
@@ -136,9 +141,9 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
         return ""
     yielded = tokens_per_round(chances(way.acceptance, judged.depth)[1], judged.depth)
     steps, cost = yielded / gain.estimate, curve.cost(width)
-    return sentence(
-        "by-curve", source=curve.source, width=width, cost=cost, tokens=yielded, steps=steps
-    )
+    basis = "the usual" if way.acceptance is None else "the given"
+    parts = {"width": width, "cost": cost, "tokens": yielded, "steps": steps}
+    return sentence("by-curve", source=curve.source, basis=basis, **parts)
 
 
 def losses(found: Answer) -> str | None:
@@ -193,9 +198,14 @@ def accuracy(found: Answer) -> str:
             return sentence("too-few")
         errors = {"off": known.off, "people": known.people, "figures": known.figures}
         return sentence("tested", held=say.percent(known.held), **errors)
-    if judged is not None and judged.gain and judged.gain.basis == "curve":
-        held, arms = CURVE_ARMS
-        return sentence("curve-tested", held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
+    gain, way = (judged.gain, judged.way) if judged is not None else (None, None)
+    if gain and gain.basis in ("here", "doubted"):
+        return sentence("measured-here")
+    if gain and way and gain.basis == "curve":
+        counted = way.measured or way.acceptance is not None
+        (held, arms), error = CURVE_ARMS, say.percent(TRANSFER_ERROR)
+        name = "curve-tested" if counted else "curve-assumed"
+        return sentence(name, held=held, arms=arms, error=error)
     plain = learned().errors
     error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
     if error is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from answers.engine_commands import default_method, drafting, serve_nearest
+from answers.engine_commands import default_method, drafting, launch_words, serve_nearest
 from answers.engine_table import ENGINES
 from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
@@ -22,7 +22,7 @@ from harness.runners.llama_server.argv import arguments
 from harness.runners.options import ConnectionOptions
 from harness.tune.tune_request import Stages
 from pipeline.site.pages import shown_commands as pages
-from schemas.method import Method
+from schemas.method import NO_SPECULATION, Method
 from schemas.rig import LLAMA_CPP
 from schemas.submission import Arm
 from tests.harness.campaigns import campaign
@@ -33,6 +33,7 @@ NEWEST = read_help((CAPTURES / "help-b10434.txt").read_text("utf-8"))
 OLDER = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
 # Forced acceptance is only for measurements and has no command to serve it.
 SERVED = [name for name, entry in METHODS.items() if entry.llama_cpp and not entry.instrument]
+WIDTH = ("--speculative-num-draft-tokens", "{width}")
 WITH_OWN_SIZES = (
     "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
     "draft-model:n_max=6,n_min=2,p_min=0.75",
@@ -264,5 +265,70 @@ def test_mlx_gets_its_own_options_and_runs_without_a_prompt_cache() -> None:
 def test_methods_have_words_only_for_engines_of_the_table() -> None:
     served = {engine for method in METHODS.values() for engine in method.served}
 
-    assert served == {"mlx", "sglang"}
+    assert served == {"lm-studio", "mlx", "ollama", "sglang"}
     assert served <= {each.id for each in ENGINES.values() if each.program}
+
+
+def test_ollama_gets_a_modelfile_whose_depth_is_zero_without_speculation() -> None:
+    drafting = serve_nearest("Ollama", "-hf a/b:Q6_K", None, default_method("mtp", 3))
+    plain = serve_nearest("Ollama", "-hf a/b:Q6_K", None, NO_SPECULATION)
+
+    assert drafting is not None
+    assert plain is not None
+    assert drafting.text == "FROM hf.co/a/b:Q6_K\nPARAMETER draft_num_predict 3"
+    assert plain.text == "FROM hf.co/a/b:Q6_K\nPARAMETER draft_num_predict 0"
+    assert serve_nearest("Ollama", "a.gguf", "b.gguf", default_method("draft-model", 3)) is None
+
+
+def test_the_head_of_ollama_may_be_a_file() -> None:
+    found = serve_nearest("Ollama", "big.gguf", "head.gguf", default_method("mtp", 2))
+
+    assert found is not None
+    assert found.words == ("FROM big.gguf", "DRAFT head.gguf", "PARAMETER draft_num_predict 2")
+
+
+def test_lm_studio_gets_the_names_of_its_settings() -> None:
+    found = serve_nearest("LM Studio", "-hf a/b:Q8_0", "small.gguf", default_method("draft-model"))
+
+    assert found is not None
+    assert found.words[:3] == (
+        "Model: a/b:Q8_0",
+        "Speculative Decoding: small.gguf",
+        "Max Draft Size: 4",
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "method", "words"),
+    [
+        ("llama.cpp", "ngram-cache", ("--spec-type", "ngram-cache")),
+        (
+            "vllm",
+            "eagle3",
+            (
+                "--speculative-config",
+                '{"method": "eagle3", "num_speculative_tokens": {depth}, "model": "{draft}"}',
+            ),
+        ),
+        ("sglang", "prompt-lookup", ("--speculative-algorithm", "NGRAM", *WIDTH)),
+        ("ollama", "mtp", ("PARAMETER draft_num_predict {depth}",)),
+    ],
+)
+def test_a_launcher_gets_words_with_places_for_depth_and_draft(
+    engine: str, method: str, words: tuple[str, ...]
+) -> None:
+    assert launch_words(engine)[method] == words
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_words_of_launchers_are_those_of_commands(engine: str) -> None:
+    for kind, template in launch_words(engine).items():
+        draft = "D" if METHODS[kind].draft == "required" else None
+        line = serve_nearest(ENGINES[engine].label, "T", draft, default_method(kind, 5))
+
+        assert line is not None
+        filled = [
+            word.replace("{depth}", "5").replace("{width}", "6").replace("{draft}", "D")
+            for word in template
+        ]
+        assert [*line.words[-len(filled) :]] == filled

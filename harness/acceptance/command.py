@@ -162,29 +162,28 @@ def _print(
         error = NothingMeasuredError if interrupted else MachineError
         raise error("no answer has two or more tokens, so there are no rounds to count")
     counted = _counted(found, pair, asked, curve)
-    _keep(counted, pair, found.drafting_ms)
     if json:
         console.print_json(as_json(counted))
     else:
         console.print_lines(lines(counted))
+    _keep(counted, pair, found.drafting_ms)
 
 
 def _keep(counted: DraftCounts, pair: PairToRead, drafting_ms: float | None) -> None:
     """Record the counts for `plan` if the target's file is here and the draft was timed."""
     if pair.target is not None and drafting_ms is not None:
-        kept.keep(
-            KeptAcceptance(
-                measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
-                device=kept.device_of(computer_of()),
-                model=pair.target.model,
-                draft=pair.draft,
-                answers=counted.answers,
-                tokens_per_round=tuple(each.tokens_per_round for each in counted.depths),
-                drafting_ms=drafting_ms,
-            )
+        measured = KeptAcceptance(
+            measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
+            device=kept.device_of(computer_of()),
+            model=pair.target.model,
+            draft=pair.draft,
+            answers=counted.answers,
+            tokens_per_round=tuple(each.tokens_per_round for each in counted.depths),
+            drafting_ms=drafting_ms,
         )
-        files = (str(pair.target.path), str(pair.reads.target.path))
-        console.say(f"Saved for this machine. Plan with it: {PROGRAM} plan {pasted(files)}")
+        if kept.keep(measured):
+            files = (str(pair.target.path), str(pair.reads.target.path))
+            console.say(f"Saved for this machine. Plan with it: {PROGRAM} plan {pasted(files)}")
 
 
 def _counted(

@@ -1,8 +1,7 @@
 """`draftmap plan`: which models fit, a draft's memory use, and its expected gain."""
 
-from typing import Annotated, cast
-
-import typer
+from dataclasses import replace
+from typing import cast
 
 from answers.answer import answer
 from answers.answer_details import with_details
@@ -12,7 +11,7 @@ from harness.command_options import offers_fields
 from harness.machine.engines import server_program
 from harness.plan import options
 from harness.plan.inputs import question_of
-from harness.plan.report import show
+from harness.plan.report import loadable, show
 from schemas.codec import Json
 
 
@@ -23,11 +22,7 @@ def plan(
     load: options.LoadOptions,
     computer: options.ComputerOptions,
     speed: options.SpeedOptions,
-    *,
-    details: Annotated[
-        bool, typer.Option("--details", help="Show buffers, all drafting methods, and sources.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    output: options.OutputOptions,
 ) -> None:
     """Recommends a setting, based on results from similar machines if there are any.
 
@@ -38,11 +33,16 @@ def plan(
     - `python -m harness plan big.gguf small.gguf --gpu "RTX 4060 8 GB" --ram 32GB`
 
     - `python -m harness plan qwen3.8-27b:Q4_K_M mtp --context 32k`
+
+    - `python -m harness plan qwen3-8b --write models.ini`
     """
+    models = replace(models, usual_engine=output.engine(models.engine))
     question = question_of(models, load=load, computer=computer, speed=speed, say=console.say)
     found = with_details(answer(question))
-    if json:
+    server = None if question.computer.described else server_program()
+    if output.json:
         console.print_json(cast("dict[str, Json]", as_json(found)))
     else:
-        server = None if question.computer.described else server_program()
-        show(found, console.result_console(), server, details=details)
+        show(found, console.result_console(), server, details=output.details)
+    if output.write is not None:
+        console.say(output.save(loadable(found), server))

@@ -10,10 +10,10 @@ from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
 from answers.learned import learned
 from answers.listed import as_asked, question_about
-from answers.machines import Computer
+from answers.machines import Computer, MachineWords
 from answers.names import ModelRef, Named, NamedMachine, read, read_model
 from answers.question import Question
-from answers.rates import Rate, rates_of, with_rates
+from answers.rates import rates_of, with_rates
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
@@ -45,17 +45,23 @@ def question_of(
     Raises `BadInputError` for what cannot be planned, `MachineError` if the hub has no header.
     """
     name = models.target or ""
-    said, notes = _said(name)
+    said, notes = _said(name, models.usual_engine)
     other = said.machine.cards or said.machine.processor or said.machine.ram_gib
     here = computer_of(computer.words, said.machine if other else None)
     ref, target = _found(said.model or read_model(name), say)
-    curve = _curve(speed.curve, name, target, here, described=computer.words.described)
+    _require_experts(target, load.cpu_experts)
+    curve = _curve(speed.curve, name, target, here, load.kv_type, computer.words)
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
-    machine = _with_rates(here, speed.results, target)
     asked = replace(
-        question_about(ref, target, machine, task=models.task or said.task, notes=notes),
+        question_about(
+            ref,
+            target,
+            _with_rates(here, speed.results, target),
+            task=models.task or said.task,
+            notes=notes,
+        ),
         setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
@@ -68,22 +74,32 @@ def question_of(
     named = _named(models.draft, models.draft_kind, target, say)
     depths = (load.depth,) if load.depth else named.depths
     named = replace(named, depths=depths, acceptance=speed.acceptance)
-    others = (each for each in _ways(asked) if each.key != named.key)
-    asked = replace(asked, ways=(*others, named), named=named)
+    asked = replace(asked, ways=(*_others(asked, named), named), named=named)
     return with_own_figures(asked, speed.results, load.depth)
 
 
 def _with_rates(computer: Computer, files: Sequence[Path], target: PlannedModel) -> Computer:
-    """Return the computer with rates from `files`, else from all results of the same machine.
-
-    Raises `BadInputError` if a file is not a result.
-    """
-    rates: Sequence[Rate] = ()
+    """Return the computer with rates from results: of `files`, else of all of this machine."""
     if files:
-        from harness.record.own_runs import rates_in  # noqa: PLC0415 - slow, and few have results
+        from harness.plan.nearest import with_results  # noqa: PLC0415 - slow, and few name results
 
-        rates = rates_in(files)
-    return with_rates(computer, rates or rates_of(computer, learned().rates), target.facts)
+        return with_results(computer, files, target)
+    return with_rates(computer, rates_of(computer, learned().rates), target.facts)
+
+
+def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
+    """Raise `BadInputError` if experts of a dense model should be in main memory."""
+    if cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
+        raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
+
+
+def _others(asked: Question, named: Way) -> Iterator[Way]:
+    """Yield the other ways to draft; of those from the text, which are alike, the ones tried."""
+    tried = {pair.method for pair in asked.figures_here}
+    for way in _ways(asked):
+        alike = way.source == named.source == "text" and way.method not in tried
+        if way.key != named.key and not alike:
+            yield way
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
@@ -95,10 +111,10 @@ def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, Planned
     return replace(own, written=ref.written, quantisation=ref.quantisation), target
 
 
-def _said(text: str) -> tuple[Named, tuple[str, ...]]:
+def _said(text: str, usual_engine: str | None) -> tuple[Named, tuple[str, ...]]:
     """Return the parts of a text of several words, and a note of words that were not understood.
 
-    Any other text is a model's name or a file.
+    Any other text is a model's name or a file. A text without an engine means the usual one.
     """
     if not text:
         raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
@@ -113,22 +129,28 @@ def _said(text: str) -> tuple[Named, tuple[str, ...]]:
     notes = [f"{word!r} was not understood" for word in unknown]
     if said.engine and _engine(said) is None:
         notes.append(f"{said.engine} cannot be planned; {', '.join(ENGINES)} can")
-    return said, tuple(notes)
+    return replace(said, engine=said.engine or usual_engine), tuple(notes)
 
 
 def _engine(said: Named) -> str | None:
-    kind = engine_kind(said.engine or "")
+    kind = said.engine if said.engine in ENGINES else engine_kind(said.engine or "")
     return kind if kind in ENGINES else None
 
 
 def _curve(
-    given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
+    given: str | None,
+    name: str,
+    target: PlannedModel,
+    computer: Computer,
+    kv_type: str,
+    words: MachineWords,
 ) -> Curve | None:
     """Return the cost curve that the user gave, else the one that `probe` stored for this file."""
     if given is not None:
-        known = given != _NO_CURVE
-        return read_curve(expanded(given)).curve_for(name, target, computer) if known else None
-    return kept_for(target.path, computer) if target.path and not described else None
+        if given == _NO_CURVE:
+            return None
+        return read_curve(expanded(given)).curve_for(name, target, computer, kv_type)
+    return kept_for(target.path, computer) if target.path and not words.described else None
 
 
 def _ways(

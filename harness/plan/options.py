@@ -1,5 +1,6 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
+import re
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from answers.model import Setting
 from harness.campaign.options import layers
 from harness.errors import BadInputError
 from harness.options import option
+from harness.report.settings_file import SettingsFileOptions
 from schemas.vocabulary import TASKS
 
 _model = partial(option, panel="Models")
@@ -25,6 +27,15 @@ _MODEL = (
     "a GGUF file, a model name (`qwen3-8b`, `qwen3-8b:Q8_0`; see `python -m harness models`) or "
     "`owner/repo:quant` on the Hugging Face Hub"
 )
+
+
+def _processor(text: str) -> str:
+    """Return the text. Raises `BadInputError` if it names nothing, since names have numbers."""
+    if not re.search(r"\d", text):
+        raise BadInputError(
+            f"--cpu {text!r}: name the processor or its memory, such as 8 cores DDR5-5600"
+        )
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +66,7 @@ class ModelOptions:
         metavar="TASK",
         choices=tuple(TASKS),
     )
+    usual_engine: str | None = None  # if neither an option nor the text names an engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +158,9 @@ class ComputerOptions:
     ram_bandwidth: float | None = _machine(
         "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1
     )
-    cpu: str | None = _machine("CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT")
+    cpu: str | None = _machine(
+        "CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT", parse=_processor
+    )
 
     @property
     def words(self) -> MachineWords:
@@ -177,3 +191,9 @@ class SpeedOptions:
         least=0,
         most=1,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions(SettingsFileOptions):
+    details: bool = option("Show buffers, all drafting methods, and sources.", default=False)
+    json: bool = option("Print the plan as JSON.", default=False)

@@ -8,16 +8,19 @@ from rich.text import Text
 
 from answers.answer import Answer
 from answers.choices import PlanOption
+from answers.engine_commands import ServeLine
+from answers.engine_table import ENGINES
 from answers.measure import measure_words
 from answers.model import KIND_LABELS
 from answers.words import accuracy, instead, lines
 from harness import PROGRAM
+from harness.errors import BadInputError
 from harness.machine.command_line import pasted
 from harness.machine.engines import SERVER_PROGRAM
 from harness.record import measured_here
 from harness.report.use import folded
 from schemas.rig import LLAMA_CPP
-from schemas.vocabulary import say
+from schemas.vocabulary import METHODS, say
 
 _BASES = {
     "here": "this machine",
@@ -46,23 +49,50 @@ def _commands(found: Answer, server: str | None) -> Iterator[str]:
     best = found.best
     if not best.fits:
         return
-    command = found.command
-    if command is not None:
-        program, *words = command.words
-        program = server if server and program == SERVER_PROGRAM else program
-        yield f"Use it:     {pasted([program, *words])}"
-        yield from folded(command.note or "")
+    yield from _use(found, server)
     measure = measure_words(found)
     if found.question.engine != LLAMA_CPP:
         yield f"Measure it: `{PROGRAM} run --help` has the options for a server that you start."
-    elif measure is None and best.draft is not None and best.target.is_here:
-        yield "To get commands, name the draft file instead of its method."
     elif measure is None:
-        name = found.question.name
-        yield f"The repository of {name} is unknown: name a GGUF file or owner/repo:quant."
+        yield _unnamed(found)
     else:
         there = "  (on that machine)" if found.question.computer.described else ""
         yield f"Measure it: {pasted([*PROGRAM.split(), *measure])}{there}"
+
+
+def _use(found: Answer, server: str | None) -> Iterator[str]:
+    """Yield how to use the best way to draft in the engine that was asked for."""
+    command, best = found.command, found.best
+    if command is None:
+        method = METHODS[best.way.method].label if best.way else ""
+        yield f"{ENGINES[best.target.engine].label} has no {method}."
+        return
+    shown = command.text.splitlines()
+    if not ENGINES[best.target.engine].lines:
+        program, *words = command.words
+        shown = [pasted([server if server and program == SERVER_PROGRAM else program, *words])]
+    yield f"Use it:     {shown[0]}"
+    yield from (f"            {line}" for line in shown[1:])
+    yield from folded(command.note or "")
+
+
+def _unnamed(found: Answer) -> str:
+    """Return what to name, so that a server can load the models."""
+    if found.best.target.is_here:
+        return "To get commands, name the draft file instead of its method."
+    gguf = ENGINES[found.question.engine].hub is not None
+    form = "a GGUF file or owner/repo:quant" if gguf else "owner/repo"
+    return f"The repository of {found.question.name} is unknown: name {form}."
+
+
+def loadable(found: Answer) -> ServeLine:
+    """Return the recommended setting. Raises `BadInputError` unless a server can load it."""
+    best, line = found.best, found.command
+    if line is None:
+        raise BadInputError("--write: there is no setting to write for this engine")
+    if not all(each.is_here for each in filter(None, (best.target, best.draft))):
+        raise BadInputError(f"--write: {_unnamed(found)}")
+    return line
 
 
 def _show_details(found: Answer, screen: Console) -> None:

@@ -14,7 +14,8 @@ import msgspec
 from answers.machines import Computer
 from answers.rounds import Curve, Ranged
 from answers.ways import PlannedModel
-from harness import files
+from harness import console, files
+from harness.errors import MachineError
 from harness.models.describe import cached_facts
 from harness.runners.probes import curve_of
 from schemas.codec import UNREADABLE
@@ -91,13 +92,18 @@ class KeptAcceptance(msgspec.Struct, frozen=True, kw_only=True):
     drafting_ms: float
 
 
-def keep(measured: KeptCurve | KeptAcceptance | Submission) -> None:
-    """Write a measurement to the record, which has the latest ones. Raises `MachineError`."""
+def keep(measured: KeptCurve | KeptAcceptance | Submission) -> bool:
+    """Write a measurement to the record, which has the latest ones; say so if that fails."""
     data = msgspec.json.encode(measured)
-    files.cache(folder() / f"{hashlib.sha256(data).hexdigest()[:16]}.json", data)
-    with files.usable():
-        for old in sorted(folder().glob("*.json"), key=lambda x: x.stat().st_mtime)[:-_MOST]:
-            old.unlink(missing_ok=True)
+    try:
+        files.cache(folder() / f"{hashlib.sha256(data).hexdigest()[:16]}.json", data)
+        with files.usable():
+            for old in sorted(folder().glob("*.json"), key=lambda x: x.stat().st_mtime)[:-_MOST]:
+                old.unlink(missing_ok=True)
+    except MachineError as error:  # the figures themselves are printed or on disk
+        console.say(f"Not remembered for plan: {error}")
+        return False
+    return True
 
 
 def forget() -> int:

@@ -1,26 +1,20 @@
-"""Read from results what a machine reached: bandwidths, and a planned model's own speedups."""
+"""Read the speeds and speedups of a planned model from results of such a machine."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TypeAlias
 
 from answers.machines import device_key
-from answers.model import ModelFacts
-from answers.model_names import quantisation_of
 from answers.names import card_key
 from answers.question import Question
-from answers.rates import Rate, is_processor, rate_of
-from answers.shapes import facts_of, shape_of
+from answers.rates import is_processor
 from answers.speed import SpeedEstimate
 from answers.ways import Way
 from estimates.identity import identify
 from estimates.intervals import corrected_estimate
 from estimates.pairing import plain_tps
-from estimates.roofline import bytes_per_token
 from estimates.summary import summarize
 from harness.campaign.model import ALL_LAYERS
 from harness.record.kept import is_model
-from harness.record.read import result
 from harness.report.setting_results import SettingFigures, settings
 from schemas.submission import Submission
 from schemas.vocabulary import say
@@ -30,11 +24,6 @@ _ONE_PROMPT = 1.5
 _NAMED = 3  # doubts that are named
 _UNDECIDED = {"uncertain", "slower-in-all"}
 Known: TypeAlias = tuple[str, dict[int, SpeedEstimate]]  # what was measured, and speedups by depth
-
-
-def rates_in(files: Iterable[Path]) -> list[Rate]:
-    """Return the rates that results imply. Raises `BadInputError` if a file is not a result."""
-    return [*filter(None, (_rate(result(path), path.stem) for path in files))]
 
 
 class OwnRuns:
@@ -101,26 +90,3 @@ def _gain(found: SettingFigures, task: str | None) -> SpeedEstimate | None:
         high=ends.high if ends else chosen.speedup * _ONE_PROMPT,
         basis="doubted" if {found.verdict, chosen.verdict} & _UNDECIDED else "here",
     )
-
-
-def _rate(run: Submission, source: str) -> Rate | None:
-    """Return the rate that a result implies, if known and if its target ran on a single device."""
-    on_cpu = run.engine.backend == "cpu"
-    whole = on_cpu or all(
-        arm.placement is None or arm.placement.target_gpu_layers_requested in (None, -1)
-        for arm in run.arms
-    )
-    target, tps = run.target, plain_tps(run)
-    size = bytes_per_token(target)
-    shape, bits = shape_of(target.name), quantisation_of(target.quantisation or "")
-    if tps is None or not whole or len(run.machine.gpus) > 1:
-        return None
-    if shape is not None and bits is not None:
-        facts = facts_of(shape, bits, file_bytes=target.file_bytes)
-    elif size is not None:
-        facts = ModelFacts(
-            name=target.name, embedding=0, vocabulary=0, layers=(), output_bytes=size
-        )
-    else:
-        return None
-    return rate_of(facts, tps, on_cpu=on_cpu, device="", source=source)

@@ -16,8 +16,8 @@ from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
-_BY_NAME = tuple(ENGINES[each].label for each in ("vllm", "sglang"))  # they load models by name
-SERVERS = (LLAMA_CPP, IK_LLAMA_CPP, *_BY_NAME)  # engines whose command lines are known
+_OTHERS = tuple(each.label for each in ENGINES.values() if each.program)  # load models by name
+SERVERS = (LLAMA_CPP, IK_LLAMA_CPP, *_OTHERS)  # engines whose words are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class LocalFiles:
 
 
 def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
-    """Return the command that serves the target, with an arm's method if an arm is given."""
+    """Return how to serve the target, with an arm's method if an arm is given."""
     engine = submission.engine.name if submission.engine.name in SERVERS else LLAMA_CPP
     served = serve_nearest(
         engine,
@@ -40,6 +40,8 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
     )
     if served is None:
         return elsewhere(arm, "the server that was measured")
+    if "\n" in served.text:
+        return [*(INDENT + line for line in served.words), *folded(served.note or "")]
     program = served.words[0]
     if program == SERVER_PROGRAM and local_files.server:
         program = local_files.server
@@ -82,8 +84,8 @@ def folded(text: str, columns: int = COLUMNS, *, first: str = "", rest: str = ""
 
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
-    """Return the model's file or a stand-in for it; for vLLM and SGLang, its name on the hub."""
-    if submission.engine.name in _BY_NAME:
+    """Return the model's file or a stand-in; its name on the hub for engines that load by name."""
+    if submission.engine.name in _OTHERS:
         return model.repository or model.name
     stand_in = f"{model.name} {model.quantisation}".replace(" ", "-") + ".gguf"
     return str(files.get(model.id, stand_in))

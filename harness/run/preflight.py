@@ -21,8 +21,8 @@ REINSTALL = f"pip install --force-reinstall --no-cache-dir {PACKAGE}"
 # The build option that makes the binding use a vendor's GPUs.
 _BUILD_OPTIONS = {"nvidia": "-DGGML_CUDA=ON", "amd": "-DGGML_HIP=ON", "apple": "-DGGML_METAL=ON"}
 _ANY_GPU_OPTION = "-DGGML_VULKAN=ON"
-# Engines whose answers and pages have no counters of drafted tokens.
-_UNCOUNTED = ("Ollama",)
+# Engines whose answers and pages have no counters of drafted tokens, and those that may have none.
+_UNCOUNTED, _UNSURE = ("Ollama",), ("unknown server",)
 _SERVER_CURE = "install the GPU's driver, name a server built for this GPU with --server-binary"
 
 
@@ -57,6 +57,11 @@ def ready(engine: ChosenEngine, campaign: Campaign) -> Iterator[str]:
         yield (
             f"{seen.name} does not report how many tokens it drafted: the speedup is "
             "measured, but acceptance and the cost of a round stay unknown."
+        )
+    if seen.name in _UNSURE:
+        yield (
+            "It is not known whether this server reports how many tokens it drafted: if it does "
+            "not, acceptance and the cost of a round stay unknown."
         )
 
 

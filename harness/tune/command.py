@@ -7,6 +7,7 @@ from harness import console
 from harness.campaign.options import Options
 from harness.command_options import Without, offers_fields
 from harness.errors import BadInputError
+from harness.report.settings_file import SettingsFileOptions
 from harness.run.chosen_engine import EngineOptions
 from harness.run.request import ResultOptions
 from harness.tune.options import SearchOptions
@@ -38,7 +39,7 @@ The command ends by printing the engine's command line, or "leave speculation of
 
 - `python -m harness tune`
 
-- `python -m harness tune --target big.gguf --draft small.gguf --budget 30`
+- `python -m harness tune --target big.gguf --draft small.gguf --budget 30 --write models.ini`
 
 - `python -m harness tune --runner llama-server --target big.gguf --method mtp --method
 ngram-simple`
@@ -50,7 +51,8 @@ In the last command, `{depth}` is replaced by each depth (for vLLM, put it in th
 --speculative-config). With --base-url and --spec-base-url the running servers are compared as they
 are.
 
-The depth in a --method is ignored; its other sizes apply to all depths. Ctrl-C or a kill loses no
+Without --method, a draft is also tried together with n-grams, if the engine can do so. The depth in
+a --method is ignored; its other sizes apply to all depths. Ctrl-C or a kill loses no
 measurements: repeat the command with --resume.
 """
 
@@ -61,13 +63,16 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
+    result: Annotated[ResultOptions, Without(frozenset({"keep_answers"}))],
+    settings: SettingsFileOptions,
 ) -> None:
     if len(engine.server_binaries) > 1:
         raise BadInputError("a tune uses a single engine; give one --server-binary")
 
     engines = replace(engine, command="tune").engines(options)
-    request = TuneRequest(options=options, search=search, engines=engines, result=result)
+    request = TuneRequest(
+        options=options, search=search, engines=engines, result=result, settings=settings
+    )
     if result.dry_run:
         request.print_plan()
     else:

@@ -4,18 +4,18 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import typer
 
 from answers.engine_commands import ServeLine, serve_nearest
+from answers.engine_table import engine_called
 from harness import PROGRAM, console, features
-from harness.campaign.arms import BASELINE, takes_draft
+from harness.campaign.arms import BASELINE, arms, takes_draft
 from harness.campaign.from_options import draft_names, usable_methods
-from harness.campaign.method_parser import as_text
+from harness.campaign.method_parser import as_text, parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign, RunSettings
 from harness.command_options import option_names
-from harness.errors import INTERRUPTED, MachineError
+from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.checkout import commit
 from harness.machine.command_line import pasted, split_command
 from harness.machine.detect import machine
@@ -24,6 +24,7 @@ from harness.report import words
 from harness.report.events import Event
 from harness.report.expected_time import expected, this_machine
 from harness.report.progress import ProgressDisplay
+from harness.report.settings_file import SettingsFileOptions
 from harness.run import preflight
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
@@ -47,7 +48,7 @@ from harness.tune.tuner import Tuner
 from schemas.codec import Json, encode
 from schemas.method import Method
 from schemas.rig import LLAMA_CPP
-from schemas.vocabulary import say
+from schemas.vocabulary import METHODS, say
 
 _DEPTH = "{depth}"
 # Arguments that are for measuring only: first those with a value, then flags.
@@ -75,21 +76,27 @@ class Stages:
         if lines:
             given = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
             daily = given if behind_servers else _for_daily_use(given, campaign.settings)
-            return ServeLine(words=tuple(daily))
+            return ServeLine(words=tuple(daily), engine=self.engine)
         if behind_servers:
             return None
         paths = {draft.model.id: draft.path for draft in campaign.drafts}
         draft = paths.get(arm.method.draft or "")
         served = serve_nearest(
-            LLAMA_CPP,
+            self.chosen.kind.engine_label or LLAMA_CPP,
             str(campaign.target.path or campaign.target.model.name),
             None if draft is None else str(draft),
             arm.method,
         )
         server = self.chosen.server()
-        if served is None or server is None:
+        if served is None or server is None or served.engine != LLAMA_CPP:
             return served
         return replace(served, words=(server, *served.words[1:]))
+
+    @property
+    def engine(self) -> str | None:
+        """The engine whose words the commands have; `None` for a server that is not listed."""
+        label = self.chosen.kind.engine_label or self.chosen.connection.server_command
+        return engine_called(label or "")
 
     def _with_depths(self, campaign: Campaign) -> ChosenEngine:
         """Return the engine with one server for each speculating arm, at the arm's depth."""
@@ -114,16 +121,30 @@ class Stages:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneRequest(RunRequest):
     search: SearchOptions
+    settings: SettingsFileOptions
+
+    def check(self) -> None:
+        """Raise `HarnessError` for options that are invalid whatever the model."""
+        engine = Stages(chosen=self.engines[0], families=()).engine
+        if self.settings.write and engine is None:
+            raise BadInputError(
+                "--write needs a server that the tune starts and whose settings file is known: "
+                "give --server-command 'vllm serve …'"
+            )
+        self.settings.engine(engine)
+        super(TuneRequest, self).check()
 
     def measure(self) -> None:
-        """Tune, write the result and its chart, print the report."""
+        """Tune, write the result, print the report."""
         self.check()
         base, families = self._base(fetch=True)
+        stages = Stages(chosen=self.engines[0], families=families)
+        if stages.engine == LLAMA_CPP:
+            self.settings.preset(base.target.on_disk.stem)
         prompts = split(base.suite.prompts)
         limit_s, whole_s = self._expected(base, families, prompts)
         if whole_s is not None:
             console.say(f"This takes about {words.seconds(whole_s)}.")
-        stages = Stages(chosen=self.engines[0], families=families)
         shown = ProgressDisplay(console.progress_console())
         with console.interruptible(), shown as display:
 
@@ -136,6 +157,7 @@ class TuneRequest(RunRequest):
                 families=families,
                 prompts=prompts,
                 limit_s=limit_s,
+                grows=self.search.budget_min is None,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
                 observe=observe,
                 say=console.say,
@@ -145,7 +167,7 @@ class TuneRequest(RunRequest):
         self._finish(outcome, stages, tuner)
 
     def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
-        path = self._write(outcome)
+        path = self.write(outcome.submission)
         command = None
         if outcome.verdict is not None and outcome.leader is not None:
             campaign = tuner.campaigns["certificate"]
@@ -157,7 +179,10 @@ class TuneRequest(RunRequest):
         else:
             console.print_lines(report.lines(outcome, command=command))
         console.say(f"Result: {path}")
-        minutes = tuner.limit_s / 60
+        if self.settings.write is not None:
+            saved = self.settings.save(command, stages.chosen.server()) if command else None
+            console.say(saved or f"Nothing written to {self.settings.write}: no setting was chosen")
+        minutes = tuner.elapsed.limit_s / 60
         if outcome.interrupted:
             left = math.ceil(max(1.0, minutes - tuner.elapsed.spent_s() / 60))
             console.say(f"Next, about {left} min: {resume_command(RESUME)}")
@@ -169,18 +194,6 @@ class TuneRequest(RunRequest):
         else:
             following = resume_command(RESUME, "--budget", f"{2 * minutes:g}")
             console.say(f"Next, about {minutes:g} min: {following}")
-
-    def _write(self, outcome: Outcome) -> Path:
-        path = self.write(outcome.submission)
-        try:
-            chart = path.with_suffix(".svg")
-            if report.write_svg(outcome, chart):
-                console.say(f"Chart: {chart}")
-        except OSError as error:
-            raise MachineError(
-                f"the chart next to {path} cannot be written: {error.strerror}"
-            ) from error
-        return path
 
     def print_plan(self) -> None:
         """Print the candidates of a tune without fetching or measuring."""
@@ -250,10 +263,25 @@ class TuneRequest(RunRequest):
             console.say(line)
         names = draft_names(self.options, engine.kind)
         methods = usable_methods(self.options, names, engine.kind)
+        if not self.options.methods:
+            methods += tuple(_chains(engine, base, methods))
         commands = engine.connection.spec_server_commands
         fixed = engine.kind.behind_servers and not any(_DEPTH in each for each in commands)
         found = families(methods, base.drafts, deepest=self.search.deepest, fixed=fixed)
         return base, found
+
+
+def _chains(engine: ChosenEngine, base: Campaign, methods: Sequence[Method]) -> Iterator[Method]:
+    """Yield each drafter together with n-grams, if the engine drafts with several methods."""
+    kinds = (METHODS[method.type] for method in methods)
+    grams = next((kind.id for kind in kinds if kind.free and kind.llama_cpp), None)
+    for method in filter(takes_draft, methods) if grams else ():
+        chain = parse(f"{grams}+{method.type}")
+        try:
+            engine.commands(replace(base, arms=arms((chain,), base.drafts)))
+        except BadInputError:
+            continue
+        yield chain
 
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:

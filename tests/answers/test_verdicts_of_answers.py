@@ -232,8 +232,8 @@ def test_a_figure_of_unknown_placement_is_quoted_if_the_model_is_only_partly_on_
 def test_nobody_is_said_only_of_methods_that_nobody_tried() -> None:
     alone, other = answer(asked()), answer(asked(pair(1.2, method="dflash", draft="x")))
 
-    assert "nobody has published a result with this model" in printed(alone).replace("\n", " ")
-    assert "nobody has published a result" not in printed(other).replace("\n", " ")
+    assert "the map has no figure of this model" in printed(alone).replace("\n", " ")
+    assert "the map has no figure" not in printed(other).replace("\n", " ")
 
 
 CARDS = {

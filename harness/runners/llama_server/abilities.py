@@ -23,7 +23,7 @@ class Abilities:
     `takes_value` has the flags that take a value according to the help; each entry of `entries` has
     all names of one flag and its opposite. With `hides_layers`, the log shows the placement of
     layers only at verbosity 4 or higher. With `stages`, the value of `--spec-type` includes the
-    type's parameters, as in ik_llama.cpp.
+    type's parameters, as in ik_llama.cpp. `chains` means that several types draft together.
     """
 
     flags: frozenset[str]
@@ -32,6 +32,7 @@ class Abilities:
     entries: tuple[frozenset[str], ...] = ()
     hides_layers: bool = False
     stages: bool = False
+    chains: bool = False
 
     def first(self, *names: str) -> str | None:
         """Return the first of a flag's names that the binary supports; `None` if it has none."""
@@ -47,7 +48,7 @@ def read_help(text: str) -> Abilities:
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
-    stages = False
+    stages = chains = False
     for entry in _ENTRY.split(text)[1:]:
         if _REMOVED in " ".join(entry.split()):
             continue
@@ -60,6 +61,7 @@ def read_help(text: str) -> Abilities:
         if _SPEC_TYPE in names:
             spec_types = _listed(value) or _listed(entry)
             stages = _STAGES in value
+            chains = "," in value
     return Abilities(
         flags=frozenset().union(*listed),
         takes_value=frozenset(takes_value),
@@ -67,6 +69,7 @@ def read_help(text: str) -> Abilities:
         entries=tuple(listed),
         hides_layers=_TRACE.search(text) is not None,
         stages=stages,
+        chains=chains,
     )
 
 

@@ -168,6 +168,8 @@ def _type(words: _Words, *kinds: str) -> None:
     known = [next((n for n in _flags(kind).types if n in offered), None) for kind in kinds]
     named = [name for name in known if name is not None]
     if len(named) == len(kinds):
+        if len(kinds) > 1 and not words.abilities.chains:
+            raise _unknown(f"several methods at once ({'+'.join(kinds)})")
         words.argv += ["--spec-type", ",".join(named)]
     elif kinds != (DRAFT_MODEL,):
         it = f"offers {', '.join(offered)}" if offered else "supports draft models only"

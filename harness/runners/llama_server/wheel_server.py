@@ -6,12 +6,15 @@ for builds b9294 to b11549. Its help lists only the flags that the build support
 """
 
 import argparse
+import configparser
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 
 import xllamacpp
 
@@ -22,7 +25,6 @@ from harness.models import hub
 _FLAGS = {
     "model.path": ("-m", "--model"),
     "speculative.draft.mparams.path": ("-md", "--model-draft"),
-    "models_preset": ("--models-preset",),
     "port": ("--port",),
     "n_ctx": ("-c", "--ctx-size"),
     "n_parallel": ("-np", "--parallel"),
@@ -66,6 +68,8 @@ _SWITCHES = {
     "warmup": ("--no-warmup", False),
     "ui": ("--no-ui", False),
 }
+_ALONE = {flag for flag, _ in _SWITCHES.values()}
+_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _ON_OFF = {"on": True, "off": False}
 _SAMPLING = {"greedy": False, "probabilistic": True}
 _SPELLINGS = {"enabled": "on", "disabled": "off"}
@@ -87,6 +91,8 @@ def main() -> None:
     """Serve with the options of the command line until the process is stopped."""
     parser = _parser(xllamacpp.CommonParams())
     given = parser.parse_args()
+    if given.models_preset:
+        given = parser.parse_args([*_preset(parser, given), *sys.argv[1:]])
     if given.version:
         print(f"version: {xllamacpp.__version__.rpartition('.')[2]}")  # noqa: T201 - what a program says
     elif given.list_devices:
@@ -114,6 +120,7 @@ def _parser(defaults: xllamacpp.CommonParams) -> argparse.ArgumentParser:
     parser.add_argument("--list-devices", action="store_true", default=False)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("-a", "--alias", default="")
+    parser.add_argument("--models-preset", metavar="FILE", default="")
     parser.add_argument("-hf", "--hf-repo", metavar="OWNER/REPO:QUANT")
     parser.add_argument("-hfd", "--spec-draft-hf", metavar="OWNER/REPO:QUANT")
     parser.add_argument("-ncmoe", "--n-cpu-moe", type=int)
@@ -122,6 +129,28 @@ def _parser(defaults: xllamacpp.CommonParams) -> argparse.ArgumentParser:
     for parameter, flags in _FLAGS.items():
         _add(parser, flags, parameter, defaults)
     return parser
+
+
+def _preset(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Iterator[str]:
+    """Yield a preset's arguments for the model that --alias names, else for its only model.
+
+    The build has no router, which would load all models of the preset on demand.
+    """
+    preset = configparser.ConfigParser(interpolation=None, delimiters="=", default_section="*")
+    preset.optionxform = str  # type: ignore[assignment,method-assign]  # flags are case-sensitive
+    try:
+        with Path(given.models_preset).open(encoding="utf-8") as lines:
+            preset.read_file(lines)
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        parser.exit(1, f"error: {given.models_preset} cannot be read: {error}\n")
+    names = [name for name in preset.sections() if given.alias in ("", name)]
+    if len(names) != 1:
+        parser.exit(1, f"error: name a model with --alias: {', '.join(preset.sections())}\n")
+    known = set(_WORD.findall(parser.format_help()))
+    yield from ("--alias", names[0])
+    for key, value in preset[names[0]].items():
+        flag = f"--{key}" if f"--{key}" in known else f"-{key}"
+        yield from (flag,) if flag in _ALONE else (flag, value)
 
 
 def _add(

@@ -85,11 +85,11 @@ def use(setting: NamedSetting) -> ServeLine | None:
     A cell pools results with different values of options such as n-gram sizes, so the line has the
     defaults of these options.
     """
-    # vLLM serves a model by its name, which has no word for unquantised weights.
-    in_vllm = setting.engine.startswith(ENGINES["vllm"].label)
+    # Engines without GGUF files serve a model by its name, which lacks "unquantised".
+    by_name = any(x.hub is None and setting.engine.startswith(x.label) for x in ENGINES.values())
 
     def name(model: str) -> str:
-        return _word(UNQUANTISED.sub("", model)) if in_vllm else file_of(model)
+        return _word(UNQUANTISED.sub("", model)) if by_name else file_of(model)
 
     method = default_method(setting.method, setting.depth)
     if setting.depth is None and method.n_max is not None:

@@ -3,17 +3,21 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from answers.answer import Answer, answer
 from answers.evidence import PairFigure, pairs
+from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import ModelFacts
 from answers.rates import Rate, rates_of, reached, with_rates
 from answers.ways import PlannedModel
+from harness.errors import BadInputError
 from harness.machine.computer import computer_of
+from harness.plan import nearest
 from harness.plan.inputs import question_of
+from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.record.own_runs import rates_in
 from tests.samples import sample, sample_bytes
 
 TARGET = PlannedModel(
@@ -40,15 +44,16 @@ def asked(model: str, **machine: object) -> Answer:
 
 
 @pytest.fixture
-def result(tmp_path: Path) -> Path:
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A result of 3.5 GB of weights at about 50 tokens/s on an RTX 4060, without other facts."""
     path = tmp_path / "one.json"
     path.write_bytes(sample_bytes(sample()))
+    monkeypatch.setattr(nearest, "learned", lambda: replace(learned(), rates=()))
     return path
 
 
 def test_a_result_of_the_same_card_gives_its_memory_rate(result: Path) -> None:
-    found = with_rates(computer("RTX 4060 8 GB"), rates_in((result,)), TARGET.facts).speed
+    found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
 
     # The sample's rounds take about 20.1 ms each and read 3.5 GB.
     assert found.device_reached_gb_per_s == pytest.approx(3.5 / 0.0201, rel=0.02)
@@ -67,9 +72,11 @@ def test_a_rate_of_another_card_tells_nothing() -> None:
     assert reaches("RTX 4060 8 GB") == pytest.approx(180)
 
 
-def test_a_file_that_is_named_counts_for_any_card(result: Path) -> None:
-    found = with_rates(computer("RTX 4070 12 GB"), rates_in((result,)), TARGET.facts).speed
+def test_a_file_of_another_card_is_refused(result: Path) -> None:
+    with pytest.raises(BadInputError, match="measured on RTX 4060 8 GB, but the plan is for rtx 4"):
+        with_results(computer("RTX 4070 12 GB"), (result,), TARGET)
 
+    found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
     assert found.device_reached_gb_per_s is not None
 
 

@@ -72,6 +72,12 @@ def test_a_chain_with_a_type_that_the_build_lacks_is_refused() -> None:
     )
 
 
+def test_a_build_with_one_type_at_a_time_refuses_a_chain() -> None:
+    chain = Method(type="other", name="both", chain=("ngram-mod", "ngram-simple"))
+
+    assert "several methods at once (ngram-mod+ngram-simple)" in refused(chain, MIDDLE)
+
+
 def test_a_build_without_types_gets_the_older_words() -> None:
     line = said(DRAFT, OLD)
 
