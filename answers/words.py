@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
-from answers import memory_words
+from answers import deciding, memory_words
+from answers.acceptance import fitted
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
+from answers.estimate import Accuracy
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
-from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
+from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, tokens_of, usual_tokens
 from answers.sentences import sentence
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import METHODS, say
@@ -21,6 +23,8 @@ def lines(found: Answer) -> Iterator[str]:
     yield verdict(found)
     if reason := why(found):
         yield f"Why: {reason}"
+    if decides := deciding.line(found):
+        yield decides
     if lost := losses(found):
         yield f"Slower: {lost}"
     yield memory_words.fits(found)
@@ -113,10 +117,10 @@ def _expected(found: Answer, judged: PlanOption) -> str:
     way, gain = judged.way, judged.gain
     if way is None or gain is None or gain.basis == "curve":
         return _by_curve(found, judged)
+    if gain.basis == "acceptance" and way.accepted is not None:
+        return sentence("by-acceptance", basis=way.accepted.basis)
     if judged.figures is not None or way.measured:
         return f"expected for you {_ratio(judged)}"
-    if way.acceptance is not None:
-        return "computed from the acceptance"
     method = METHODS[way.method].label
     elsewhere = [pair for pair in found.question.pairs if pair.method == way.method]
     elsewhere = [pair for pair in elsewhere if pair not in found.figures and not pair.quantisation]
@@ -133,7 +137,7 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
     curve, way, gain, width = found.question.curve, judged.way, judged.gain, judged.depth + 1
     if curve is None or way is None or gain is None:
         return ""
-    yielded = tokens_per_round(chances(way.acceptance, judged.depth)[1], judged.depth)
+    yielded = tokens_of(way.accepted, width - 1) if way.accepted else usual_tokens(width - 1)[1]
     steps, cost = yielded / gain.estimate, curve.cost(width)
     return sentence(
         "by-curve", source=curve.source, width=width, cost=cost, tokens=yielded, steps=steps
@@ -190,8 +194,10 @@ def accuracy(found: Answer) -> str:
         known = judged.accuracy
         if known is None:
             return sentence("too-few")
-        errors = {"off": known.off, "people": known.people, "figures": known.figures}
-        return sentence("tested", held=say.percent(known.held), **errors)
+        return _tested("tested", known)
+    if judged is not None and judged.gain and judged.gain.basis == "acceptance":
+        known = fitted().accuracy
+        return _tested("tested-acceptance", known) if known else ""
     if judged is not None and judged.gain and judged.gain.basis == "curve":
         held, arms = CURVE_ARMS
         return sentence("curve-tested", held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
@@ -201,3 +207,8 @@ def accuracy(found: Answer) -> str:
         within = say.percent(error.within)
         speed = sentence("speed-tested", within=within, points=error.points, factor=NEAREST_ERROR)
     return sentence("memory-tested", speed=speed, memory=logged_memory_error().total_median_mib)
+
+
+def _tested(name: str, known: Accuracy) -> str:
+    errors = {"off": known.off, "people": known.people, "figures": known.figures}
+    return sentence(name, held=say.percent(known.held), **errors)

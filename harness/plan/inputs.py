@@ -23,11 +23,16 @@ from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.nearest import with_results
+from harness.plan.own_acceptance import own_acceptance
 from harness.record.measured_here import kept_for, with_own_figures
 from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
+_NO_SHARE = (
+    "the acceptance was not used, because most rounds have no draft from the text; give "
+    "--tokens-per-round"
+)
 
 
 def question_of(
@@ -61,15 +66,17 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
+    own = own_acceptance(speed)
     if asked.alone or models.draft is None:
-        ways = tuple(_ways(asked, load.depth, speed.acceptance))
-        return with_own_figures(replace(asked, ways=ways), speed.results, load.depth)
+        asked = replace(asked, ways=tuple(own.applied(e, load.depth, curve) for e in _ways(asked)))
+        return with_own_figures(asked, speed.results, load.depth, own.plain_tps)
     named = _named(models.draft, models.draft_kind, target, say)
-    depths = (load.depth,) if load.depth else named.depths
-    named = replace(named, depths=depths, acceptance=speed.acceptance)
+    named = own.applied(named, load.depth, curve, is_named=True)
     others = (each for each in _ways(asked) if each.key != named.key)
+    if own.accepted and named.source == "text" and named.accepted is None:
+        asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
     asked = replace(asked, ways=(*others, named), named=named)
-    return with_own_figures(asked, speed.results, load.depth)
+    return with_own_figures(asked, speed.results, load.depth, own.plain_tps)
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:
@@ -117,15 +124,10 @@ def _curve(
     return kept_for(target.path, computer) if target.path and not described else None
 
 
-def _ways(
-    asked: Question, depth: int | None = None, acceptance: float | None = None
-) -> Iterator[Way]:
-    """Yield all ways to draft; depth and acceptance do not apply to drafts from the text."""
-    listed = catalog.ways_of(asked.target, asked.figures_here, of_preset)
-    for way in () if asked.alone else listed:
-        depths = (depth,) if depth else way.depths
-        text = way.source == "text"
-        yield way if text else replace(way, depths=depths, acceptance=acceptance)
+def _ways(asked: Question) -> Iterator[Way]:
+    """Yield all ways to draft."""
+    if not asked.alone:
+        yield from catalog.ways_of(asked.target, asked.figures_here, of_preset)
 
 
 def _named(draft: str, kind: str | None, target: PlannedModel, say: Callable[[str], None]) -> Way:
