@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from answers.acceptance import cost_here, fitted
 from answers.answer import Answer
@@ -17,6 +18,7 @@ from answers.rounds import tokens_of, usual_tokens, yielded
 from answers.sentences import sentence
 from schemas.vocabulary import TASKS, say
 
+DIGITS = 3  # of a round's cost in the files of answers
 STRIP = (0.4, 0.6, 0.8)  # the acceptances at which an answer shows its speedup
 
 
@@ -94,27 +96,32 @@ def line(found: Answer) -> str | None:
     known = deciding(found)
     if known is None:
         return None
-    values = {"depth": known.depth, "tokens": known.cost, "most": known.depth + 1}
-    even = "no-acceptance" if known.even is None else "even"
-    who = f" on {TASKS[known.task].label.lower()}" if known.task else ""
-    return " ".join(
-        (
-            sentence(even, even=say.percent(known.even), **values),
-            sentence(
-                "own-acceptance" if known.is_own else "expected-acceptance",
-                expected=say.percent(known.expected),
-                usual=usual_words(known, who),
-            ),
-            sentence("strip", each=say.listed([*map(_at, known.strip.items())])),
-        )
+    # A page computes the sentence from the digits in the files of answers.
+    gain, cost = known.gain(known.expected), round(known.cost, DIGITS)
+    if not known.is_own:
+        share = (round(gain, 2) * cost - 1) / known.depth
+        known = replace(known, cost=cost, expected=min(max(share, 0.0), 1.0))
+    names = (
+        "no-acceptance" if known.even is None else "even",
+        "own-acceptance" if known.is_own else "expected-acceptance",
+        "strip",
     )
+    values = {
+        "depth": known.depth,
+        "tokens": f"{known.cost:.1f}",
+        "most": known.depth + 1,
+        "even": say.percent(known.even),
+        "expected": say.percent(known.expected),
+        "usual": usual(known),
+        "each": say.listed(
+            [f"{say.times(gain)} at {say.percent(share)}" for share, gain in known.strip.items()]
+        ),
+    }
+    return " ".join(sentence(name, **values) for name in names)
 
 
-def usual_words(known: Deciding, who: str = "") -> str:
-    """What other people's drafts get."""
+def usual(known: Deciding) -> str:
+    """The acceptances that people get."""
     low, high = (say.percent(share) for share in (known.low, known.high))
-    return sentence("usual", low=low, high=high, people=known.people, task=who)
-
-
-def _at(point: tuple[float, float]) -> str:
-    return f"{say.times(point[1])} at {say.percent(point[0])}"
+    task = f" on {TASKS[known.task].label.lower()}" if known.task else ""
+    return sentence("usual", low=low, high=high, people=known.people, task=task)

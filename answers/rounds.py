@@ -12,7 +12,7 @@ import msgspec
 
 from answers.placement import LoadPlan
 from answers.speed import SpeedEstimate, weights_per_token
-from answers.ways import Accepted, DraftSource, Way
+from answers.ways import DraftSource, OwnRounds, Way
 from estimates.decomposition import step_ms
 from schemas.submission import VerificationProbe
 
@@ -113,7 +113,7 @@ def tokens_per_round(accepted: float, depth: int, later: float = 0.0) -> float:
     The chance of the n-th position is the first one's to the power of 1 + `later` * (n - 1).
     """
     powers = (n + later * n * (n - 1) / 2 for n in range(1, depth + 1))
-    return 1.0 + sum(accepted**power for power in powers)
+    return 1.0 + sum(math.pow(accepted, power) for power in powers)
 
 
 def speedup(load: LoadPlan, way: Way, depth: int, curve: Curve) -> SpeedEstimate:
@@ -127,7 +127,7 @@ def speedup(load: LoadPlan, way: Way, depth: int, curve: Curve) -> SpeedEstimate
     )
 
 
-def tokens_of(accepted: Accepted, depth: int) -> float:
+def tokens_of(accepted: OwnRounds, depth: int) -> float:
     """The tokens of a round of this depth, from an acceptance at the depth of its measurement."""
     measured = accepted.depth or depth
     tokens = accepted.tokens or 1 + (accepted.share or 0.0) * measured

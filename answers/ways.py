@@ -43,7 +43,7 @@ class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
         return self.path is not None or of_other or self.server_name.startswith("-hf ")
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+class OwnRounds(msgspec.Struct, frozen=True, kw_only=True):
     """The asker's own acceptance: a share of the drafted tokens, or the tokens of a round.
 
     `depth` is the longest draft with which it was measured; if unknown, the usual one is assumed.
@@ -69,7 +69,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     draft: PlannedModel | None = None
     name: str = ""
     depths: tuple[int, ...] = tuple(DEPTHS)
-    accepted: Accepted | None = None
+    accepted: OwnRounds | None = None
     measured: Mapping[int, SpeedEstimate] = {}
     basis: str = ""
 

@@ -66,17 +66,28 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
+    return _with_ways(asked, models, load.depth, speed, say)
+
+
+def _with_ways(
+    asked: Question,
+    models: options.ModelOptions,
+    depth: int | None,
+    speed: options.SpeedOptions,
+    say: Callable[[str], None],
+) -> Question:
+    """Return the question with ways to draft, and with what was measured of them."""
     own = own_acceptance(speed)
     if asked.alone or models.draft is None:
-        asked = replace(asked, ways=tuple(own.applied(e, load.depth, curve) for e in _ways(asked)))
-        return with_own_figures(asked, speed.results, load.depth, own.plain_tps)
-    named = _named(models.draft, models.draft_kind, target, say)
-    named = own.applied(named, load.depth, curve, is_named=True)
+        asked = replace(asked, ways=tuple(own.applied(e, depth, asked.curve) for e in _ways(asked)))
+        return with_own_figures(asked, speed.results, depth, own.plain_tps)
+    named = _named(models.draft, models.draft_kind, asked.target, say)
+    named = own.applied(named, depth, asked.curve, is_named=True)
     others = (each for each in _ways(asked) if each.key != named.key)
     if own.accepted and named.source == "text" and named.accepted is None:
         asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
     asked = replace(asked, ways=(*others, named), named=named)
-    return with_own_figures(asked, speed.results, load.depth, own.plain_tps)
+    return with_own_figures(asked, speed.results, depth, own.plain_tps)
 
 
 def _found(ref: ModelRef, say: Callable[[str], None]) -> tuple[ModelRef, PlannedModel]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from answers.engine_commands import default_depth
 from answers.rounds import Curve
-from answers.ways import Accepted, Way
+from answers.ways import OwnRounds, Way
 from estimates.summary import summarize
 from harness import features
 from harness.errors import BadInputError
@@ -24,7 +24,7 @@ _SIGN = b'"draftmap-submission"'
 class OwnAcceptance:
     """The asker's own acceptance, for all ways to draft or for one method; the plain speed."""
 
-    accepted: Accepted | None = None
+    accepted: OwnRounds | None = None
     method: str | None = None
     plain_tps: float | None = None
 
@@ -60,10 +60,10 @@ def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:
         raise BadInputError("give one of --acceptance, --tokens-per-round and --log")
     if speed.acceptance is not None:
         basis = "the acceptance that you gave"
-        return OwnAcceptance(accepted=Accepted(share=speed.acceptance, basis=basis))
+        return OwnAcceptance(accepted=OwnRounds(share=speed.acceptance, basis=basis))
     if speed.tokens_per_round is not None:
         basis = "the tokens a round that you gave"
-        return OwnAcceptance(accepted=Accepted(tokens=speed.tokens_per_round, basis=basis))
+        return OwnAcceptance(accepted=OwnRounds(tokens=speed.tokens_per_round, basis=basis))
     paths = [expanded(str(path)) for path in speed.log]
     return _of_files(paths) if paths else OwnAcceptance()
 
@@ -72,7 +72,7 @@ def _of_files(paths: list[Path]) -> OwnAcceptance:
     if len(paths) == 1 and _SIGN in paths[0].read_bytes()[:4096]:
         return _of_result(paths[0])
     run, plain_tps = features.part("logs").read(paths)
-    accepted = Accepted(
+    accepted = OwnRounds(
         share=run.share if run.tokens is None else None,
         tokens=run.tokens,
         depth=run.depth,
@@ -92,7 +92,7 @@ def _of_result(path: Path) -> OwnAcceptance:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
     best = max(found, key=lambda each: each.whole.speedup or 0.0)
     method = best.arm.method
-    accepted = Accepted(
+    accepted = OwnRounds(
         tokens=best.whole.tokens_per_round,
         depth=method.n_max,
         basis=f"the acceptance in {path.name}",

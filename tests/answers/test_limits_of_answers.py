@@ -16,7 +16,7 @@ from answers.placement import project
 from answers.question import Question
 from answers.rounds import tokens_per_round
 from answers.speed import plain
-from answers.ways import Accepted
+from answers.ways import OwnRounds
 from answers.words import lines, verdict
 from tests.nightly import few
 
@@ -97,7 +97,7 @@ def test_an_own_acceptance_gives_the_gain_that_the_strip_shows_for_it(seed: int)
     known = deciding(found := answer(asked))
     if known is None or found.judged is None or found.judged.way is None:
         return
-    way = replace(found.judged.way, depths=(known.depth,), accepted=Accepted(share=share))
+    way = replace(found.judged.way, depths=(known.depth,), accepted=OwnRounds(share=share))
 
     own = answer(replace(asked, ways=(way,), named=way))
 

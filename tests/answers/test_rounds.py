@@ -18,11 +18,11 @@ from answers.rounds import (
     usual_cost,
     widened,
 )
-from answers.ways import Accepted, Way
+from answers.ways import OwnRounds, Way
 from schemas.submission import VerificationProbe
 from tests.known_models import known
 
-HEAD = Way(source="own-head", method="mtp", accepted=Accepted(share=0.5))
+HEAD = Way(source="own-head", method="mtp", accepted=OwnRounds(share=0.5))
 CURVE = Curve(
     probe=VerificationProbe(
         context_tokens=0, repeats=3, widths=(1, 2, 4), step_ms_median=(10.0, 11.0, 14.0)
@@ -66,9 +66,9 @@ def test_the_usual_cost_of_a_round_is_that_of_its_kind_of_machine() -> None:
 
 
 def test_an_acceptance_at_another_depth_falls_with_each_position() -> None:
-    half = Accepted(share=0.5, depth=1)
+    half = OwnRounds(share=0.5, depth=1)
 
-    assert tokens_of(Accepted(share=0.5), 3) == 2.5
+    assert tokens_of(OwnRounds(share=0.5), 3) == 2.5
     assert tokens_of(half, 1) == 1.5
     # 1/2, and for the second token 1/2 to the power of 1.35.
     assert tokens_of(half, 2) == pytest.approx(1.5 + 0.5**2.35)

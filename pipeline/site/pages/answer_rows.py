@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
 from answers.choices import Placements
+from answers.deciding import DIGITS, Deciding, deciding
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
@@ -34,7 +35,8 @@ _WORDS_OF = attrgetter(*WORDS)
 # Neighbours change together, so that the files compress well.
 COLUMNS = (
     *("ram", "baseline_tps", "tps", "context", "fits", "quantisation", "method", "depth", "draft"),
-    *("people", "basis", "verdict", "chance", "speedup", "low", "high", *WORDS, "evidence"),
+    *("people", "basis", "verdict", "chance", "speedup", "low", "high", "cost"),
+    *(*WORDS, "evidence"),
 )
 _EXTENT = COLUMNS.index("fits") - 1
 # A model in the quantisation for a memory, what had to be assumed for it, and its placements.
@@ -132,7 +134,9 @@ class ModelRows:
                 question = with_ways(question)
             found = answer(question, placed=placed)
             quoted = [*map(evidence_of, found.figures)]
-            self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))], quoted
+            known = deciding(found)
+            words = [*_WORDS_OF(words_of(found, known))]
+            self.known[own] = [*figures(found, known)], words, quoted
         self.used[own] = self.known[own]
         return self.known[own]
 
@@ -146,8 +150,8 @@ class ModelRows:
         return self.asked[key]
 
 
-def _figures(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` from "baseline_tps" to "high", with their printed digits."""
+def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
+    """Yield the values of `COLUMNS` from "baseline_tps" to "cost", with their printed digits."""
     judged = found.judged
     gain = judged.gain if judged else None
     way = judged.way if judged else None
@@ -165,6 +169,7 @@ def _figures(found: Answer) -> Iterator[Json]:
     yield None if found.chance is None else round(found.chance, 2)
     for figure in ("estimate", "low", "high"):
         yield round(getattr(gain, figure), 2) if gain else None
+    yield round(known.cost, DIGITS) if known else None
 
 
 def _printed_rate(tokens_per_s: float) -> float:
