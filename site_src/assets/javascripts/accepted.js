@@ -1,5 +1,6 @@
 // What decides about an answer, and its numbers with the visitor's own acceptance: the same as in
 // `answers/deciding.py` and `answers/acceptance.py`. All follow from the cost of a round.
+import { el } from "./dom.js";
 import { listed, number, percent, rate, times } from "./say.js";
 
 const filled = (text, words) => text.replace(/\{(\w+)\}/g, (_, name) => words[name]);
@@ -25,23 +26,27 @@ export const withAccepted = (rules, row, share) => {
   return { gain, low: gain / Math.exp(reach), high, tps: row.baseline_tps * gain };
 };
 
-// The address keeps the visitor's number, in percent; "Why is it slower?" links to it.
+// The field for the visitor's number. The address keeps it, in percent; "Why is it slower?" links to
+// it.
 export const attach = (card, rules, row) => {
-  const place = card.querySelector("[data-accepted]");
+  const place = card.querySelector(".dm-decides");
   if (!place || !row.cost) return;
-  card.querySelector("[data-decides]").textContent = decides(rules, row);
+  place.firstElementChild.textContent = decides(rules, row);
+  const field = el("input", { type: "number", min: 0, max: 100, step: "any" });
+  const out = el("output");
   const show = () => {
     const address = new URL(location);
-    const given = place.value !== "" && place.validity.valid;
-    if (given) address.searchParams.set("accepted", place.value);
+    const given = field.value !== "" && field.validity.valid;
+    if (given) address.searchParams.set("accepted", field.value);
     else address.searchParams.delete("accepted");
     history.replaceState(history.state, "", address);
-    const own = given ? withAccepted(rules, row, Number(place.value) / 100) : null;
-    card.querySelector("output").textContent = own
-      ? `${times(own.gain)} [${number(own.low, 2)}, ${number(own.high, 2)}], about ${rate(own.tps)} tokens/s`
+    const own = given ? withAccepted(rules, row, Number(field.value) / 100) : null;
+    out.textContent = own
+      ? `: ${times(own.gain)} [${number(own.low, 2)}, ${number(own.high, 2)}], about ${rate(own.tps)} tokens/s`
       : "";
   };
-  place.value = new URLSearchParams(location.search).get("accepted") ?? "";
-  place.addEventListener("input", show);
-  if (place.value) show();
+  field.value = new URLSearchParams(location.search).get("accepted") ?? "";
+  field.addEventListener("input", show);
+  place.append(el("label", "", "I get ", field, " % accepted"), out);
+  if (field.value) show();
 };
