@@ -7,6 +7,7 @@ from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
 from answers.choices import PlanOption
+from answers.deciding import Deciding, deciding, line, usual
 from answers.measure import measure_words
 from answers.memory_words import fits
 from answers.words import accuracy, assumed, losses, way, why
@@ -30,6 +31,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     way: str = ""
     use: str | None = ""
     measure: str | None = ""
+    usual: str | None = ""
     room: str | None = ""
     assumed: str | None = ""
 
@@ -45,10 +47,12 @@ class Card(Words, frozen=True, kw_only=True):
     after: str = ""
     speedup: str = ""
     range: str = ""
+    decides: str | None = ""
     strip: Mapping[str, float] = msgspec.field(default_factory=lambda: strip(1, 1, 1))
 
 
-def words_of(found: Answer) -> Words:
+def words_of(found: Answer, known: Deciding | None) -> Words:
+    """The text of an answer; `known` is what decides about it."""
     command, room = found.command, fits(found)
     measured = measure_words(found) if found.best.fits else None
     return Words(
@@ -63,6 +67,7 @@ def words_of(found: Answer) -> Words:
         use=command.text if command else None,
         note=command.note if command else None,
         measure=line_of(measured) if measured else None,
+        usual=usual(known) if known else None,
     )
 
 
@@ -76,7 +81,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
     judged = found.judged
     gain = judged.gain if judged and found.asked.fits else None
     card = Card(
-        **asdict(words_of(found)),
+        **asdict(words_of(found, deciding(found))),
         asked=machine,
         model=model,
         address=address,
@@ -90,6 +95,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
         after=say.rate(judged.tps.estimate),
         speedup=say.times(gain.estimate),
         range=f"{gain.low:.2f} to {say.times(gain.high)}",
+        decides=line(found),
         strip=strip(gain.estimate, gain.low, gain.high),
     )
 

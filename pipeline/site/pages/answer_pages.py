@@ -18,9 +18,11 @@ import duckdb
 import msgspec
 import orjson
 
+from answers.acceptance import fitted
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
 from answers.catalog import model_meant
+from answers.deciding import STRIP
 from answers.evidence import ALL_TASKS, PairFigure
 from answers.listed import (
     COMMON,
@@ -35,6 +37,7 @@ from answers.machines import described_computer
 from answers.model_names import model_key
 from answers.names import read_model
 from answers.rates import Rate
+from answers.sentences import template
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
 from pipeline.site.pages import evidence_file
@@ -150,6 +153,7 @@ def answer_files(
             _model(key, name, by_model.get(key, ()), addresses.get(key)) for key, name in models
         ],
         words=WORDS,
+        decides=rules(),
     )
     yield Asset(path=f"{FOLDER}/index.json", data=index)
     figures = {_target(key, own): [*_figures(own)] for key, own in by_model.items()}
@@ -164,6 +168,14 @@ def answer_files(
         cache.keep(rows)
         made = cache.get_or_make(inputs, partial(_file, key, name, computers, own, cache, rows))
         yield Asset(path=f"{FOLDER}/{_target(key, own[key])}.json", data=made)
+
+
+def rules() -> Mapping[str, object]:
+    """What `accepted.js` needs to compute what decides, and to say it."""
+    known = fitted()
+    names = ("even", "no-acceptance", "expected-acceptance", "strip")
+    interval = {name: getattr(known, name) for name in ("reach", "spread", "apart")}
+    return {"shares": STRIP, **interval, **{name: template(name) for name in names}}
 
 
 def _target(key: str, own: Iterable[PairFigure]) -> str:

@@ -1,6 +1,7 @@
 // Look up the answer to "does it help me?" in `assets/answers/`, where Python has answered every
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
+import { attach } from "./accepted.js";
 import { machineName, once } from "./answerdata.js";
 import { el, link } from "./dom.js";
 import { machineFor, modelFor } from "./listed.js";
@@ -118,6 +119,7 @@ const answered = (data, question, answer) => {
     card.querySelector("[data-link=model]").href =
       data.root + (page === true ? `models/${id}/` : page);
   if (words.after) place(card.querySelector("svg"), answer);
+  attach(card, data.decides, answer);
   return card;
 };
 
