@@ -8,7 +8,7 @@ from answers.answer import Answer
 from answers.evidence import pairs
 from answers.learned import learned
 from pipeline.site.pages import evidence_file
-from pipeline.site.pages.answer_card import card_of, strip
+from pipeline.site.pages.answer_card import card_of, others, strip
 from pipeline.site.pages.answer_pages import CommonAnswer, common_answers
 from pipeline.site.pages.learned_file import learned_rates
 from tests.pipeline.tables import real_database
@@ -57,16 +57,25 @@ def test_the_card_has_verdict_figures_commands_and_evidence(
     assert (card.use or "").startswith("llama-server -hf Qwen/Qwen3-32B-GGUF:Q5_K_M -hfd ")
     assert (card.measure or "").startswith("python -m harness qwen3-32b:q5_k_m qwen3-0.6b --quick ")
     assert "figures, published later, were inside such intervals" in (card.accuracy or "")
-    assert card.look == "dm-answer--gain dm-answer--predicted"
+    assert (card.look, card.grade) == ("dm-answer--gain dm-answer--D", "D")
+    assert card.others == "N-gram simple only for text that repeats"
+
+
+def test_other_methods_have_peoples_figures_first_then_what_is_expected(
+    common: tuple[CommonAnswer, ...],
+) -> None:
+    first, *rest = (others(answer_about(common, "RTX 5090 32 GB with Qwen3.6 27B")) or "").split(
+        " \N{MIDDLE DOT} "
+    )
+
+    assert re.fullmatch(r"DFlash \d\.\d\d\N{MULTIPLICATION SIGN} \(1 person\)", first)
+    assert [re.sub(r"\d\.\d+\S", "1.5x", each) for each in rest] == [
+        "Draft model 1.5x expected",
+        "EAGLE-3 1.5x expected",
+        "N-gram simple only for text that repeats",
+    ]
 
 
 def test_marks_are_where_the_map_has_them() -> None:
     # The axis has a factor of 12.5, and each part is its logarithm: 0.4 to 1 is 0.3628 of it.
-    assert strip(5, 0.4, 9) == {
-        "even": 36.28,
-        "at": 100,
-        "low": 0,
-        "high": 100,
-        "from": 36.28,
-        "width": 63.72,
-    }
+    assert strip(5, 0.4, 9) == {"even": 36.28, "at": 100, "low": 0, "width": 100}

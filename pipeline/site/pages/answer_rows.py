@@ -26,6 +26,7 @@ from answers.names import ModelRef
 from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_of
+from pipeline.site.pages.launchers import methods_of
 from schemas.codec import Json
 from schemas.vocabulary import say
 
@@ -34,13 +35,15 @@ _WORDS_OF = attrgetter(*WORDS)
 # Neighbours change together, so that the files compress well.
 COLUMNS = (
     *("ram", "baseline_tps", "tps", "context", "fits", "quantisation", "method", "depth", "draft"),
-    *("people", "basis", "verdict", "chance", "speedup", "low", "high", *WORDS, "evidence"),
+    *("people", "basis", "verdict", "chance", "speedup", "low", "high", *WORDS, "evidence", "dots"),
 )
 _EXTENT = COLUMNS.index("fits") - 1
 # A model in the quantisation for a memory, what had to be assumed for it, and its placements.
 Asked: TypeAlias = tuple[PlannedModel, tuple[str, ...], Placements]
-# The values of a row after "ram", those of `WORDS`, and the map's figures.
-Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None], Sequence[Json]]
+# The values of a row after "ram", those of `WORDS`, the map's figures, and rows for launchers.
+Row: TypeAlias = tuple[
+    Sequence[Json], Sequence[str | None], Sequence[Json], Mapping[str, Sequence[Json]]
+]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -132,7 +135,8 @@ class ModelRows:
                 question = with_ways(question)
             found = answer(question, placed=placed)
             quoted = [*map(evidence_of, found.figures)]
-            self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))], quoted
+            words = [*_WORDS_OF(words_of(found))]
+            self.known[own] = [*_figures(found)], words, quoted, methods_of(found)
         self.used[own] = self.known[own]
         return self.known[own]
 

@@ -19,9 +19,10 @@ export const unpacked = ({ spelled, ...table }) => {
 export const load = async ({ answers, names, root }) => {
   const table = names && once(names).then(unpacked);
   const index = await once(`${answers}index.json`);
-  const machines = index.machines.map(([label, memory, kind, cards, free], number) => ({
-    ...{ label, memory, kind, cards, free, number },
-  }));
+  const machines = index.machines.map(([label, memory, kind, cards, free, device], number) => {
+    const id = device === true ? machineName({ label, memory }).toLowerCase() : device;
+    return { label, memory, kind, cards, free, number, id: id?.replace(/[^a-z0-9]+/g, "-") };
+  });
   const models = index.models.map(([id, label, parameters, mixture, people, page]) => ({
     ...{ id, label, parameters, mixture, people, page },
   }));
