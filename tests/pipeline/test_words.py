@@ -13,6 +13,7 @@ pytestmark = pytest.mark.long
 KINDS = {
     *(
         "",
+        "answers",
         "answers/*",
         "builds",
         "contribute",
@@ -84,7 +85,7 @@ def test_words_in_tables_rows_code_and_details_are_not_counted() -> None:
     assert words(page) == 4
 
 
-def test_the_kinds_of_page_are_fourteen_with_few_words_and_entries(site: Path) -> None:
+def test_the_kinds_of_page_are_fifteen_with_few_words_and_entries(site: Path) -> None:
     found = longest(site)
     tabs = re.findall(r'class="md-tabs__link"', (site / "index.html").read_text("utf-8"))
 

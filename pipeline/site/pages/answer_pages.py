@@ -121,6 +121,7 @@ def answers(
     dots = {(row.device, row.target, row.method): row.dots for row in drawn}
     yield evidence_file.evidence_file(pairs)
     yield from answer_files(site, pairs, rates, addresses, dots)
+    yield render("answers.md.jinja", path="answers/index.md", site=site, common=common)
     for each in common:
         key, judged = each.found.question.model, each.found.judged
         card = card_of(
@@ -136,7 +137,7 @@ def answers(
             site=site,
             card=card,
             each=each,
-            others=[other for other in common if other is not each],
+            common=[other for other in common if other is not each],
         )
 
 
