@@ -192,7 +192,9 @@ def test_the_question_is_kept_in_the_address_and_carried_along(page: Page, base:
     onward = page.locator(f"{ANSWER} .dm-answer__more a").evaluate_all(
         "all => all.map((each) => each.href)"
     )
-    assert onward == [f"{base}explore/?device=rtx-5060-ti-16-gb&target=qwen3-14b&task=math"]
+    assert onward == [
+        f"{base}explore/?device=rtx-5060-ti-16-gb&target=qwen2-5-14b-instruct&task=math"
+    ]
 
 
 def test_an_unknown_name_gets_the_nearest_ones(page: Page) -> None:

@@ -18,7 +18,7 @@ from schemas.vocabulary import METHODS, say
 
 CLEAR = 1.05  # a factor beyond this has a direction
 DIGITS = 2
-MOST_OTHERS = 4  # ways to draft that a card names beside the recommended one
+MOST_OTHERS = 3  # ways to draft that a card names beside the recommended one
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,9 +116,9 @@ def others(found: Answer) -> str | None:
     for pair in found.figures:
         figure = f"{say.times(pair.speedup)} ({say.count(pair.people, 'person')})"
         words.setdefault(pair.method, f"{METHODS[pair.method].label} {figure}")
-    rest = [(x.gain.estimate, x.way) for x in found.options if x.gain and x.way]
+    rest = [(round(x.gain.estimate, 1), x.way) for x in found.options if x.gain and x.way]
     for estimate, way in sorted(rest, key=itemgetter(0), reverse=True):
-        expected = f"{say.times(estimate)} expected"
+        expected = f"about {estimate:.1f}{say.TIMES}"
         text = "only for text that repeats" if way.source == "text" else expected
         words.setdefault(way.method, f"{METHODS[way.method].label} {text}")
     named = [text for text in words.values() if text][:MOST_OTHERS]

@@ -54,6 +54,7 @@ FOLDER = "assets/answers"
 _METHOD, _PEOPLE, _QUANTISATION = (
     COLUMNS.index(name) - 1 for name in ("method", "people", "quantisation")
 )
+_COUNTED = re.compile(r"(?:(\d+) \N{MULTIPLICATION SIGN} )?(.*?)(?: \d+ gb)?")
 FINDINGS = {
     "Yes": "faster",
     "Probably": "probably faster",
@@ -231,21 +232,21 @@ def _listed(
 ) -> Iterator[tuple[object, ...]]:
     """Yield each machine's entry in the index, whose free memory is known for a single card.
 
-    The last part is the id of the device on the map, true if it follows from name and memory.
+    Its cards, and its id on the map, are true if they follow from its name and its memory.
     """
     known = {each.number: each.computer.devices for each in computers}
     for number, each in enumerate(asked):
         cards, device = known.get(number, ()), on_map.get(number)
         free = int(cards[0].free_mib) if len(cards) == 1 else None
-        gib = each.gib and round(each.gib)
-        yield (
-            each.name,
-            gib,
-            each.kind,
-            each.cards,
-            free,
-            device == launchers.own_id(each) or device,
-        )
+        gib, own = each.gib and round(each.gib), device == launchers.own_id(each)
+        named = each.cards == _cards_in(each.name)
+        yield each.name, gib, each.kind, named or each.cards, free, own or device
+
+
+def _cards_in(name: str) -> str:
+    """The cards that a machine's printed name states: `2 rtx 3090`, with the keys of cards."""
+    count, card = _COUNTED.fullmatch(name.lower()).groups("1")  # type: ignore[union-attr]
+    return f"{count} {card}"
 
 
 def _files(

@@ -140,7 +140,7 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
 def _with_unknown(rows: Sequence[Row], in_sight: int) -> list[Row]:
     """The rows with up to a third of those in sight for unknown accounts, which are marked.
 
-    Who sends a result sees it beside the published figures, before a maintainer knows the account.
+    A sender sees the result beside the published figures, before a maintainer knows the account.
     """
     ours = [row for row in rows if not row.backing]
     others = [row for row in rows if row.backing]

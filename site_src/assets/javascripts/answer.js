@@ -33,7 +33,7 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
   const row = rowFor(file, found.machine, Number(ram) || typed.machine.ram_gib || USUAL_RAM_GIB);
   if (!row) return { question };
   const answer = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
-  for (const name of data.named) answer[name] = file.texts[answer[name]] ?? null;
+  for (const name of data.words) answer[name] = file.texts[answer[name]] ?? null;
   return { question, answer: { ...answer, dots: file.dots[answer.dots] } };
 };
 
@@ -137,7 +137,7 @@ const unanswered = (data, { card, model, found, named }) => {
 };
 
 // The filters of Explore that show the figures of this machine and this model, by their ids.
-export const exploreAddress = ({ root }, { card, model, found, named, task }) => {
+const exploreAddress = ({ root }, { card, model, found, named, task }) => {
   const ids = { device: found.machine?.id, target: named.model?.page && named.model.id };
   const words = ids.device || ids.target ? "" : `${card} ${model}`.trim();
   const asked = { words, ...ids, task: task === "all" ? "" : task };

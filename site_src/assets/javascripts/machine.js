@@ -7,14 +7,6 @@ const FIELDS = ["card", "model", "for", "ram"];
 const PAUSE_MS = 250;
 const LONGEST = 120;
 
-// The links to Explore carry the same question.
-const carry = (explore) => {
-  for (const each of document.querySelectorAll(".md-tabs a, .md-nav--primary a")) {
-    each.dataset.plain ??= each.getAttribute("href");
-    if (/(^|\/)explore\/$/.test(each.dataset.plain)) each.setAttribute("href", explore);
-  }
-};
-
 // ---- the answer -----------------------------------------------------------------------------
 // An answer that was requested by a button, a key or an address is scrolled into view, and gets
 // the focus.
@@ -77,7 +69,6 @@ const attach = (form, out) => {
       if (turn !== own) return; // the visitor has typed more meanwhile
       const parts = understood(form, asked.partsOf(found.question, found.answer));
       out.replaceChildren(parts, answer.draw(data, found));
-      carry(answer.exploreAddress(data, found.question));
       form.dataset.state = "answered";
       if (leads) lead(out.lastChild);
     } catch (error) {
