@@ -82,6 +82,13 @@ class CommonAnswer:
         return answer_address(f"{self.machine} {self.model}".lower().replace(" ", "-"))
 
     @property
+    def place(self) -> tuple[bool, int]:
+        """What decides the place in the list: whether the model fits, and the number of people."""
+        judged = self.found.judged
+        people = judged.figures.people if judged and judged.figures else 0
+        return not self.found.asked.fits, -people
+
+    @property
     def finding(self) -> str:
         """The verdict in words for a title, with the expected speedup."""
         judged = self.found.judged
@@ -92,8 +99,15 @@ class CommonAnswer:
         return f"{FINDINGS[self.found.verdict]}, expected {say.times(judged.gain.estimate)}"
 
 
-def common_answers(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
-    """The answers to the questions in `listed.toml`, in the order of that file."""
+def common_answers(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Sequence[CommonAnswer]:
+    """The answers to the questions in `listed.toml`; those with figures of most people are first.
+
+    Models that do not fit come last.
+    """
+    return sorted(_common(pairs, rates), key=attrgetter("place"))
+
+
+def _common(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
     by_model = grouped(pairs, attrgetter("model"))
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
