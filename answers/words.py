@@ -103,8 +103,11 @@ def _ratio(option: PlanOption) -> str:
     return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
 
 
-def why(found: Answer) -> str | None:
-    """The map's figures for this card and model, and the basis of the estimate."""
+def why(found: Answer, *, whole: bool = True) -> str | None:
+    """The map's figures for this card and model, and the basis of the estimate.
+
+    Unless it is the `whole` reason, figures of other ways to draft are left out.
+    """
     judged = found.judged
     if judged is None or not found.asked.fits:
         known = "; ".join(quoted(pair, found) for pair in found.figures)
@@ -114,7 +117,7 @@ def why(found: Answer) -> str | None:
     for pair in found.figures:
         of_way = judged.way is not None and pair.method == judged.way.method
         (own if of_way else others).append(quoted(pair, found))
-    return f"{'; '.join((*own, _expected(found, judged), *others))}."
+    return f"{'; '.join((*own, _expected(found, judged), *(others if whole else ())))}."
 
 
 def _expected(found: Answer, judged: PlanOption) -> str:

@@ -30,7 +30,7 @@ from pipeline.intake import git, paths
 from pipeline.intake.paths import PUBLISHED
 from pipeline.intake.reply import Claim, Effect, Move, Reply, Result, described
 from pipeline.site.pages import evidence_file, feeds, learned_file
-from pipeline.site.pages.answer_pages import answer_files, common_answers
+from pipeline.site.pages.answer_pages import FOLDER, answer_files, common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
@@ -276,11 +276,11 @@ def _moved_answers(
 def _answers(
     state: State, models: Container[str], cache: Cache
 ) -> Iterator[tuple[str, float | None]]:
-    index, _, *files = answer_files(cache, state.pairs, state.rates, only=models)
+    site = Site(bundle="", cache=cache)
+    index, _, _, *files = answer_files(site, state.pairs, state.rates, only=models)
     listed = json.loads(index.data)["machines"]
     machines = [f"{name} {gib:g} GB" if gib else name for name, gib, *_ in listed]
-    for file in files:
-        answered = json.loads(file.data)
+    for answered in (json.loads(x.data) for x in files if x.path.startswith(FOLDER)):
         for machine, rows in zip(machines, answered["answers"], strict=True):
             for row in rows:
                 yield f"{machine} with {answered['name']}", row[COLUMNS.index("speedup")]

@@ -25,11 +25,11 @@ ROOMS = ("answers", "estimates", "harness", "schemas")
 # Files that only the pipeline and the importers read, and a suite only in checkouts.
 NOT_INSTALLED = (
     "core-1.toml",
+    "launcher.v1.schema.json",
     "lifecycle.v1.schema.json",
     "metrics.toml",
     "published.v1.schema.json",
     "sources.v1.schema.json",
-    "switch_off.v1.schema.json",
     "verdict.v1.schema.json",
 )
 MIB = 1024 * 1024

@@ -29,6 +29,7 @@ from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_at, words_of
+from pipeline.site.pages.launchers import methods_of
 from schemas.codec import Json
 from schemas.vocabulary import say
 
@@ -38,11 +39,13 @@ _WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
     *("ram", "baseline_tps", "tps", "context", "fits", "quantisation", "method", "depth", "draft"),
     *("people", "basis", "verdict", "chance", "speedup", "low", "high", "cost"),
-    *(*WORDS, "evidence"),
+    *(*WORDS, "evidence", "dots"),
 )
 _EXTENT = COLUMNS.index("fits") - 1
-# The values of a row after "ram", those of `WORDS`, and the map's figures.
-Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None], Sequence[Json]]
+# The values of a row after "ram", those of `WORDS`, the map's figures, and rows for launchers.
+Row: TypeAlias = tuple[
+    Sequence[Json], Sequence[str | None], Sequence[Json], Mapping[str, Sequence[Json]]
+]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -171,7 +174,8 @@ def _row(found: Answer, texts: dict[object, Words]) -> Row:
         words = words_at(found, texts[key])
     else:
         words = texts[key] = words_of(found, known)
-    return [*figures(found, known)], [*_WORDS_OF(words)], [*map(evidence_of, found.figures)]
+    quoted = [*map(evidence_of, found.figures)]
+    return [*figures(found, known)], [*_WORDS_OF(words)], quoted, methods_of(found)
 
 
 def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
