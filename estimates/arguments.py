@@ -100,7 +100,7 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _with_keys(name: str, value: str) -> Iterator[tuple[str, str]]:
     config, dot, key = name.partition(".")
     if KINDS.get(name) == "switches":
-        value = ""  # what follows is no value
+        value = ""  # a switch takes none
     if KINDS.get(config) != "configurations":
         yield name, value
     elif dot:

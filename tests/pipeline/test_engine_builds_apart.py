@@ -10,6 +10,9 @@ import pytest
 from bench.strangers import Prepared, tables
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus
+from pipeline.site.pages.feeds import feeds
+from pipeline.site.pages.model import Site
+from pipeline.site.pages.overviews import overviews
 from schemas.submission import Submission
 from tests.sample_trials import slower
 from tests.samples import sample
@@ -109,3 +112,71 @@ def test_an_unconfirmed_result_has_a_figure_but_no_verdict() -> None:
         ("cuda", "helps", None, True),
         ("vulkan", "uncertain", "unconfirmed", False),
     ]
+
+
+def changes(*files: Submission) -> list[tuple[object, ...]]:
+    """For each compared build: its backend and build, what it is compared with, and the alarm."""
+    opened = tables([*map(Prepared.of, files)], KNOWN)
+    query = (
+        "select backend, engine_build, compared_backend, compared_with, prompts, people,"
+        " round(acceptance_change, 2), acceptance_step from acceptance_step"
+        " where method = 'draft-model' and prompts is not null order by all"
+    )
+    return opened.execute(query).fetchall()
+
+
+def test_one_alarm_names_both_builds_and_how_many_people_and_prompts() -> None:
+    found = changes(*PEERS, sent("cyd", 3, CUDA, 1.5))
+
+    # 8 rounds become 12.
+    build, other = "llama.cpp b10532", "llama.cpp b10261"
+    assert found == [("cuda", build, "cpu", other, 24, 1, 0.67, "fewer")]
+
+
+@pytest.mark.parametrize(("factor", "alarm"), [(1.0, None), (1.3, "fewer"), (0.7, "more")])
+def test_a_build_is_compared_with_the_build_before_it(factor: float, alarm: str | None) -> None:
+    files = [
+        sent("ada", 1, ("cuda", 10261)),
+        sent("bob", 2, ("cuda", 10532), factor),
+        sent("bob", 4, ("cuda", 10600), factor),
+    ]
+
+    found = changes(*files)
+
+    assert [(row[1][-6:], row[3][-6:], row[-1]) for row in found] == [  # type: ignore[index]
+        ("b10532", "b10261", alarm),
+        ("b10600", "b10532", None),
+    ]
+
+
+def test_a_change_within_the_repeatability_of_a_build_is_no_alarm() -> None:
+    # With one person 8 rounds, with another 10 on the same build: the counters do not repeat.
+    found = changes(*PEERS, sent("dan", 4, CPU, 1.3), sent("cyd", 3, CUDA, 1.2))
+
+    assert [row[-1] for row in found] == [None]
+
+
+def test_other_answers_other_weights_and_sampling_are_not_compared() -> None:
+    other = sent("cyd", 3, CUDA, 1.5)
+    target = replace(other.target, sha256="ef" * 32)
+    settings = replace(other.settings, sampling="other", temperature=0.7)
+    trials = tuple(replace(each, output_sha256="ab" * 8) for each in other.trials)
+
+    for apart in (
+        replace(other, target=target),
+        replace(other, settings=settings),
+        replace(other, trials=trials),
+    ):
+        assert changes(*PEERS, apart) == []
+
+
+def test_the_page_and_the_feed_name_the_alarm() -> None:
+    opened = tables([*map(Prepared.of, (*PEERS, sent("cyd", 3, CUDA, 1.5)))], KNOWN)
+    site = Site(bundle="")
+    (feed,) = [each.data for each in feeds(opened, site) if each.path == "acceptance.xml"]
+    (page,) = [each.text for each in overviews(opened, site) if each.path == "builds.md"]
+
+    assert b"fewer tokens per round: llama.cpp b10532 on cuda" in feed
+    assert b"Sample-7B Q4_K_M, Draft model at depth 4: 2.05 tokens per round, but 3.08" in feed
+    assert "fewer tokens per round since llama.cpp b10532 on cuda" in page
+    assert "on 24 prompts with equal answers, 1 person" in page
