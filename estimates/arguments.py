@@ -39,6 +39,7 @@ def read(words: Sequence[str], engine: str) -> tuple[Argument, ...]:
     found = dict[str, Argument]()
     for name, value in pairs(words):
         shown, default, effect = known.get(name, (name, None, "unknown"))
+        *_, effect = known.get(f"{name}:{value}", (effect,))
         if not _equal(value, default):
             found[shown] = Argument(shown, value, effect)
     return tuple(found.values())

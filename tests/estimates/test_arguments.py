@@ -63,6 +63,9 @@ vLLM | -sc.draft_sample_method probabilistic | speed | SPEC
 vLLM | -sc.rejection_sample_method block | text | SPEC
 vLLM | -sc.use_heterogeneous_vocab true | speed | SPEC
 vLLM | -sc.enable_adaptive_verification true | speed | SPEC
+vLLM | -sc.method ngram | method | SPEC
+vLLM | -sc.method ngram_gpu | speed | SPEC
+vLLM | -sc.rejection_sample_method fly | lossy | SPEC
 vLLM | -sc.num_speculative_tokens 3 | method | SPEC
 vLLM | -sc.posterior_threshold 0.1 | lossy | SPEC
 SGLang | --port 30000 | neutral | SGLANG
