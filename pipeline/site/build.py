@@ -154,7 +154,7 @@ def write_source(
         outside=outside(connection, results, repository),
         cache=kept,
     )
-    files = export(connection, docs / "data")
+    files = export(connection, docs / "data", kept)
     raw = raw_files(results, extra, site)
     for part in chain([library], raw, pages(connection, site, files)):
         _write(docs, part)
