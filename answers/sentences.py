@@ -5,4 +5,9 @@ from schemas.vocabulary.documents import document
 
 def sentence(name: str, **words: object) -> str:
     """A sentence with these words inserted."""
-    return str(document("sentences", "answers")[name]).format(**words)
+    return template(name).format(**words)
+
+
+def template(name: str) -> str:
+    """A sentence with the names of words in braces, which a page's script replaces as well."""
+    return str(document("sentences", "answers")[name])

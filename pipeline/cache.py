@@ -69,8 +69,13 @@ class Cache:
 
     def prune(self) -> None:
         """Remove all entries that this cache object did not read, write or keep."""
-        for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
+        entries = self.folder.glob("*.zlib") if self.folder else ()
+        for path in {*entries, *self.databases()} - self.used:
             path.unlink()
+
+    def databases(self) -> set[Path]:
+        """The databases in the folder, of this build and of earlier ones."""
+        return set(self.folder.glob("*.duckdb") if self.folder else ())
 
     def _path(self, inputs: object) -> Path | None:
         if self.folder is None:

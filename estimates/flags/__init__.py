@@ -40,6 +40,7 @@ FLAGS: dict[str, Check] = {
     "plan-changed": plan.plan_changed,
     "never-drafted": generated.never_drafted,
     "arguments-differ": fairness.arguments_differ,
+    "unknown-options": fairness.unknown_options,
     "counters-disagree": generated.counters_disagree,
     "acceptance-not-as-set": controls.acceptance_not_as_set,
     "diverged": generated.diverged,

@@ -25,11 +25,16 @@ from harness.models.model_facts import find, of_preset
 from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
+from harness.plan.own_acceptance import own_acceptance
 from harness.record.measured_here import kept_for, with_own_figures
 from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
+_NO_SHARE = (
+    "the acceptance was not used, because most rounds have no draft from the text; give "
+    "--tokens-per-round"
+)
 
 
 def question_of(
@@ -68,14 +73,27 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
+    return _with_ways(asked, models, load.depth, speed, say)
+
+
+def _with_ways(
+    asked: Question,
+    models: options.ModelOptions,
+    depth: int | None,
+    speed: options.SpeedOptions,
+    say: Callable[[str], None],
+) -> Question:
+    """Return the question with ways to draft, and with what was measured of them."""
+    own = own_acceptance(speed)
     if asked.alone or models.draft is None:
-        ways = tuple(_ways(asked, load.depth, speed.acceptance))
-        return with_own_figures(replace(asked, ways=ways), speed.results, load.depth)
-    named = _named(models.draft, models.draft_kind, target, say)
-    depths = (load.depth,) if load.depth else named.depths
-    named = replace(named, depths=depths, acceptance=speed.acceptance)
+        asked = replace(asked, ways=tuple(own.applied(e, depth, asked.curve) for e in _ways(asked)))
+        return with_own_figures(asked, speed.results, depth, own.plain_tps)
+    named = _named(models.draft, models.draft_kind, asked.target, say)
+    named = own.applied(named, depth, asked.curve, is_named=True)
+    if own.accepted and named.source == "text" and named.accepted is None:
+        asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
     asked = replace(asked, ways=(*_others(asked, named), named), named=named)
-    return with_own_figures(asked, speed.results, load.depth)
+    return with_own_figures(asked, speed.results, depth, own.plain_tps)
 
 
 def _with_rates(computer: Computer, files: Sequence[Path], target: PlannedModel) -> Computer:
@@ -153,15 +171,10 @@ def _curve(
     return kept_for(target.path, computer) if target.path and not words.described else None
 
 
-def _ways(
-    asked: Question, depth: int | None = None, acceptance: float | None = None
-) -> Iterator[Way]:
-    """Yield all ways to draft; depth and acceptance do not apply to drafts from the text."""
-    listed = catalog.ways_of(asked.target, asked.figures_here, of_preset)
-    for way in () if asked.alone else listed:
-        depths = (depth,) if depth else way.depths
-        text = way.source == "text"
-        yield way if text else replace(way, depths=depths, acceptance=acceptance)
+def _ways(asked: Question) -> Iterator[Way]:
+    """Yield all ways to draft."""
+    if not asked.alone:
+        yield from catalog.ways_of(asked.target, asked.figures_here, of_preset)
 
 
 def _named(draft: str, kind: str | None, target: PlannedModel, say: Callable[[str], None]) -> Way:

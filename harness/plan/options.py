@@ -185,11 +185,25 @@ class SpeedOptions:
         metavar="FILE",
     )
     acceptance: float | None = _speed(
-        "Measured acceptance rate of drafted tokens, such as 0.7.",
+        "The share of drafted tokens that is accepted on your text, such as 0.62 or 62%.",
         metavar="FRACTION",
-        such="0.7 or 70%",
+        such="0.62 or 62%",
         least=0,
         most=1,
+    )
+    tokens_per_round: float | None = _speed(
+        "The tokens that a round yields on your text, such as 2.6, instead of --acceptance.",
+        metavar="TOKENS",
+        least=1,
+        most=257,
+    )
+    log: tuple[Path, ...] = _speed(
+        "A log or a server's answers with the counts of accepted drafts, read instead of "
+        "--acceptance. A second file with the same prompts without speculation gives the plain "
+        "speed.",
+        metavar="FILE",
+        parse=lambda texts: tuple(map(Path, texts)),
+        default=(),
     )
 
 

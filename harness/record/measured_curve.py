@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from answers.machines import Computer
 from answers.names import card_key
-from answers.rates import gb_per_token
 from answers.rounds import Curve
 from answers.shapes import shape_of
+from answers.speed import weights_per_token
 from answers.ways import PlannedModel
 from estimates.roofline import devices
 from harness.errors import BadInputError
@@ -17,6 +17,7 @@ _GIB = 1024**3
 # Tolerances of size: a file's size is exact, but one model name covers quantisations of similar
 # sizes.
 _SAME_FILE, _SAME_NAME = 0.02, 0.15
+_TO_GB_PER_S = 1e-6  # from bytes per millisecond
 _FASTEST_GB_PER_S = 20_000  # more than twice the fastest card's
 
 
@@ -61,7 +62,7 @@ class MeasuredCurve:
                 f"{self.file}: all steps have the same width; measure wider steps too (-p 1,2,3,4)"
             )
         self._require_model(name, target)
-        gb_per_s = gb_per_token(target.facts) / self.probe.step_ms_median[0] * 1000
+        gb_per_s = weights_per_token(target.facts) / self.probe.step_ms_median[0] * _TO_GB_PER_S
         if gb_per_s > _FASTEST_GB_PER_S:
             raise BadInputError(
                 f"{self.file}: a step of {self.probe.step_ms_median[0]:.3g} ms would read "

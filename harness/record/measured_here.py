@@ -33,9 +33,14 @@ if TYPE_CHECKING:
 
 
 def with_own_figures(
-    question: Question, files: Iterable[Path], depth: int | None = None
+    question: Question,
+    files: Iterable[Path],
+    depth: int | None = None,
+    logged_tps: float | None = None,
 ) -> Question:
     """Return the question with what was measured of its model; `depth` is the requested depth.
+
+    `logged_tps` is the plain speed in a log that the user gave.
 
     The record does not count for a described machine. Raises `BadInputError` if a file is not a
     result.
@@ -48,7 +53,7 @@ def with_own_figures(
     ways = tuple(_known(way, question, runs, depth) for way in question.ways)
     named = (new for old, new in zip(question.ways, ways, strict=True) if old is question.named)
     question = replace(question, ways=ways, named=next(named, None))
-    run_tps = runs.plain_tps if runs else None
+    run_tps = logged_tps or (runs.plain_tps if runs else None)
     tps = run_tps or (_MS / question.curve.step_ms if question.curve else None)
     if tps is None or question.fixed or not fit(question.load).fits_whole:
         return question
@@ -95,7 +100,7 @@ def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | No
     Another depth that is requested gets the speedup of the nearest one, with a wider interval. A
     requested acceptance counts instead.
     """
-    if way.acceptance is not None:
+    if way.accepted is not None:
         return way
     basis, gains = (runs and runs.speedups(way)) or _counted(way, question) or ("", {})
     if depth is not None and gains:

@@ -57,7 +57,7 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
         ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", ("--n-cpu-moe", "1")),
         (
             {"split_mode": "row", "server_arguments": ("--cache-reuse 256",)},
-            "split mode row, --cache-reuse 256",
+            "split mode row",  # the argument is named by its effect
             ("--split-mode", "row", "--server-arg=--cache-reuse 256"),
         ),
     ],

@@ -34,4 +34,4 @@ select
   known or not bool_or(known) over (partition by pool) as decides,
   *
 from judged
-order by submission, pool;
+order by submission, pool, arm;

@@ -18,6 +18,7 @@ from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
 from answers.catalog import ways_of
 from answers.choices import Placements
+from answers.deciding import DIGITS, Deciding, deciding
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
@@ -28,6 +29,7 @@ from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_at, words_of
+from pipeline.site.pages.launchers import methods_of
 from schemas.codec import Json
 from schemas.vocabulary import say
 
@@ -36,11 +38,14 @@ _WORDS_OF = attrgetter(*WORDS)
 # Neighbours change together, so that the files compress well.
 COLUMNS = (
     *("ram", "baseline_tps", "tps", "context", "fits", "quantisation", "method", "depth", "draft"),
-    *("people", "basis", "verdict", "chance", "speedup", "low", "high", *WORDS, "evidence"),
+    *("people", "basis", "verdict", "chance", "speedup", "low", "high", "cost"),
+    *(*WORDS, "evidence", "dots"),
 )
 _EXTENT = COLUMNS.index("fits") - 1
-# The values of a row after "ram", those of `WORDS`, and the map's figures.
-Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None], Sequence[Json]]
+# The values of a row after "ram", those of `WORDS`, the map's figures, and rows for launchers.
+Row: TypeAlias = tuple[
+    Sequence[Json], Sequence[str | None], Sequence[Json], Mapping[str, Sequence[Json]]
+]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -161,18 +166,20 @@ class ModelRows:
         return self.of_memory[key]
 
 
-def _row(found: Answer, known: dict[object, Words]) -> Row:
+def _row(found: Answer, texts: dict[object, Words]) -> Row:
+    known = deciding(found)
     options = [(each.way and each.way.key, each.depth, each.gain) for each in found.options]
     key = (found.verdict, found.figures, found.alone.tps.basis, *options)
-    if key in known:
-        words = words_at(found, known[key])
+    if key in texts:
+        words = words_at(found, texts[key])
     else:
-        words = known[key] = words_of(found)
-    return [*_figures(found)], [*_WORDS_OF(words)], [*map(evidence_of, found.figures)]
+        words = texts[key] = words_of(found, known)
+    quoted = [*map(evidence_of, found.figures)]
+    return [*figures(found, known)], [*_WORDS_OF(words)], quoted, methods_of(found)
 
 
-def _figures(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` from "baseline_tps" to "high", with their printed digits."""
+def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
+    """Yield the values of `COLUMNS` from "baseline_tps" to "cost", with their printed digits."""
     judged = found.judged
     gain = judged.gain if judged else None
     way = judged.way if judged else None
@@ -190,6 +197,7 @@ def _figures(found: Answer) -> Iterator[Json]:
     yield None if found.chance is None else round(found.chance, 2)
     for figure in ("estimate", "low", "high"):
         yield round(getattr(gain, figure), 2) if gain else None
+    yield round(known.cost, DIGITS) if known else None
 
 
 def _printed_rate(tokens_per_s: float) -> float:

@@ -29,15 +29,17 @@ def test_a_measured_acceptance_takes_the_place_of_the_estimate() -> None:
     asked = ("--target", "qwen3-8b:Q4_K_M", "--draft", "ngram", *CARD, "--details")
 
     fitted = words(*asked)
-    measured = words(*asked, "--acceptance", "0.6")
+    measured = words(*asked, "--tokens-per-round", "3")
+    share = words(*asked, "--acceptance", "0.6")
 
     text = "drafting from text that repeats the prompt (ngram-simple)"
     assert f"No reason to use it: {text} may give" in fitted
     assert "Accuracy: too few people tried such a method to tell." in fitted
-    # 1 + 0.6 + 0.6² + … + 0.6⁸ = 2.47 tokens; six in ten rounds cost 8 x 0.1 more.
+    # Each of the two tokens that the text gave costs a tenth of a step: 3 / 1.2.
     assert f"Yes: {text} gives" in measured
-    assert "1.67×" in measured  # noqa: RUF001 - as printed
+    assert "2.50×" in measured  # noqa: RUF001 - as printed
     assert "too few people" not in measured
+    assert "The acceptance was not used, because most rounds have no draft" in share
 
 
 def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> None:
