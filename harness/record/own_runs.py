@@ -60,6 +60,15 @@ class OwnRuns:
         return None
 
 
+def drafted(run: Submission) -> list[SettingFigures]:
+    """Return the settings for single requests whose tokens a round over all prompts are known."""
+    return [
+        each
+        for each in settings(run, summarize(run))
+        if each.alone and each.whole.tokens_per_round and each.arm.method.n_max
+    ]
+
+
 def _is_such(run: Submission, question: Question) -> bool:
     """Whether a run had such a card (or none), the target entirely on it, and the same cache."""
     rig, cards = identify(run), {memory.card for memory in question.computer.devices}
