@@ -11,7 +11,8 @@ from answers.engine_table import ENGINES, engine_kind
 from answers.learned import learned
 from answers.listed import as_asked, question_about
 from answers.machines import Computer, MachineWords
-from answers.names import ModelRef, Named, NamedMachine, read, read_model
+from answers.names import ModelRef, Named, NamedMachine, read_model
+from answers.names import read as read_names
 from answers.question import Question
 from answers.rates import rates_of, with_rates
 from answers.rounds import Curve
@@ -27,7 +28,6 @@ from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.own_acceptance import own_acceptance
 from harness.record.measured_here import kept_for, with_own_figures
-from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
@@ -140,7 +140,7 @@ def _said(text: str, usual_engine: str | None) -> tuple[Named, tuple[str, ...]]:
     if " " not in text.strip() or is_file:
         said = Named(machine=NamedMachine(), model=read_model(text))
     else:
-        said = read(text)
+        said = read_names(text)
     if said.model is None:
         raise refuse_unknown(text)
     unknown = () if is_file else (*said.unknown, *said.model.unknown)
@@ -167,7 +167,9 @@ def _curve(
     if given is not None:
         if given == _NO_CURVE:
             return None
-        return read_curve(expanded(given)).curve_for(name, target, computer, kv_type)
+        from harness.record.read import read  # noqa: PLC0415 - slow, and few name a curve
+
+        return read(expanded(given)).curve_for(name, target, computer, kv_type)
     return kept_for(target.path, computer) if target.path and not words.described else None
 
 

@@ -13,7 +13,6 @@ from harness import features
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.plan.options import SpeedOptions
-from harness.record.read import result
 
 _SIGN = b'"draftmap-submission"'
 
@@ -82,7 +81,7 @@ def _of_files(paths: list[Path]) -> OwnAcceptance:
 def _of_result(path: Path) -> OwnAcceptance:
     from harness.record.own_runs import drafted  # noqa: PLC0415 - slow, and few name a result
 
-    found = drafted(result(path))
+    found = drafted(path)
     if not found:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
     best = max(found, key=lambda each: each.whole.speedup or 0.0)

@@ -14,10 +14,10 @@ import msgspec
 from answers.machines import Computer
 from answers.rounds import Curve, Ranged
 from answers.ways import PlannedModel
+from estimates.decomposition import curve_of
 from harness import console, files
 from harness.errors import MachineError
 from harness.models.describe import cached_facts
-from harness.runners.probes import curve_of
 from schemas.codec import UNREADABLE
 from schemas.submission import Engine, Model, Settings, Submission
 from schemas.vocabulary import say

@@ -4,7 +4,7 @@ A measured speedup comes first. Else, if a draft's accepted tokens were counted 
 steps were timed, the two give the speedup by depth that `acceptance` prints.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ from answers.speed import Basis, SpeedEstimate
 from answers.ways import Way
 from harness.campaign.model import ALL_LAYERS
 from harness.record.kept import KeptAcceptance, KeptCurve, device_of, is_file, is_model, recorded
-from harness.record.read import result
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 def with_own_figures(
     question: Question,
-    files: Iterable[Path],
+    files: Sequence[Path],
     depth: int | None = None,
     logged_tps: float | None = None,
 ) -> Question:
@@ -85,10 +84,14 @@ def kept_for(path: Path, computer: Computer) -> Curve | None:
     return None
 
 
-def _results(question: Question, files: Iterable[Path]) -> Iterator[tuple[str, Submission]]:
+def _results(question: Question, files: Sequence[Path]) -> Iterator[tuple[str, Submission]]:
     """Yield results of this target, and when and where they were measured: the named ones first."""
-    named = [(path.name, result(path)) for path in files]
-    listed = [(f"on {run.measured_until[:10]} in {name}", run) for name, run in named]
+    listed = []
+    if files:
+        from harness.record.read import result  # noqa: PLC0415 - slow, and few name results
+
+        named = [(path.name, result(path)) for path in files]
+        listed = [(f"on {run.measured_until[:10]} in {name}", run) for name, run in named]
     if not question.computer.described:
         listed += [(f"here, {_ago(run.measured_until)}", run) for run in recorded(Submission)]
     yield from (each for each in listed if is_model(each[1].target, question.target))

@@ -1,6 +1,7 @@
 """Read the speeds and speedups of a planned model from results of such a machine."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TypeAlias
 
 from answers.machines import device_key
@@ -15,6 +16,7 @@ from estimates.pairing import plain_tps
 from estimates.summary import summarize
 from harness.campaign.model import ALL_LAYERS
 from harness.record.kept import is_model
+from harness.record.read import result
 from harness.report.setting_results import SettingFigures, settings
 from schemas.submission import Submission
 from schemas.vocabulary import say
@@ -60,8 +62,12 @@ class OwnRuns:
         return None
 
 
-def drafted(run: Submission) -> list[SettingFigures]:
-    """Return the settings for single requests whose tokens a round over all prompts are known."""
+def drafted(path: Path) -> list[SettingFigures]:
+    """Return a result's settings for single requests whose tokens a round are known.
+
+    Raises `BadInputError` if the file is not a result.
+    """
+    run = result(path)
     return [
         each
         for each in settings(run, summarize(run))
