@@ -21,6 +21,7 @@ from answers.choices import Placements
 from answers.deciding import DIGITS, Deciding, deciding
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
+from answers.kinds import machine_kind
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
 from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
 from answers.model import ModelFacts
@@ -42,6 +43,7 @@ COLUMNS = (
     *(*WORDS, "evidence", "dots"),
 )
 _EXTENT = COLUMNS.index("fits") - 1
+Alike: TypeAlias = tuple[Words, Deciding | None]
 # The values of a row after "ram", those of `WORDS`, the map's figures, and rows for launchers.
 Row: TypeAlias = tuple[
     Sequence[Json], Sequence[str | None], Sequence[Json], Mapping[str, Sequence[Json]]
@@ -97,12 +99,12 @@ def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> Planne
 class _OfMemory:
     """What machines of equal memory share: the question but for the computer, and placements.
 
-    `words` are the texts of answers, by all that they depend on besides the machine's name.
+    `alike` has the texts of answers, by all that they depend on besides the machine's name.
     """
 
     question: Question
     placed: Placements
-    words: dict[object, Words] = field(default_factory=dict)
+    alike: dict[object, Alike] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -148,7 +150,7 @@ class ModelRows:
             question = replace(shared.question, computer=computer)
             if question.figures_here:
                 question = with_ways(question)
-            self.known[own] = _row(answer(question, placed=shared.placed), shared.words)
+            self.known[own] = _row(answer(question, placed=shared.placed), shared.alike)
         self.used[own] = self.known[own]
         return self.known[own]
 
@@ -166,14 +168,17 @@ class ModelRows:
         return self.of_memory[key]
 
 
-def _row(found: Answer, texts: dict[object, Words]) -> Row:
-    known = deciding(found)
+def _row(found: Answer, alike: dict[object, Alike]) -> Row:
     options = [(each.way and each.way.key, each.depth, each.gain) for each in found.options]
-    key = (found.verdict, found.figures, found.alone.tps.basis, *options)
-    if key in texts:
-        words = words_at(found, texts[key])
+    kind = machine_kind(found.question.rig)
+    key = (kind, found.verdict, found.figures, found.alone.tps.basis, *options)
+    if key in alike:
+        words, known = alike[key]
+        words = words_at(found, words)
     else:
-        words = texts[key] = words_of(found, known)
+        known = deciding(found)
+        words = words_of(found, known)
+        alike[key] = words, known
     quoted = [*map(evidence_of, found.figures)]
     return [*figures(found, known)], [*_WORDS_OF(words)], quoted, methods_of(found)
 
