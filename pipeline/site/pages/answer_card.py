@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
 from answers.choices import PlanOption
-from answers.deciding import Deciding, deciding, line, usual
+from answers.deciding import Deciding, deciding, sentences, usual
 from answers.measure import measure_words
 from answers.memory_words import fits
 from answers.words import accuracy, assumed, losses, way, why
@@ -47,7 +47,7 @@ class Card(Words, frozen=True, kw_only=True):
     after: str = ""
     speedup: str = ""
     range: str = ""
-    decides: str | None = ""
+    decides: tuple[str, ...] = ()
     strip: Mapping[str, float] = msgspec.field(default_factory=lambda: strip(1, 1, 1))
 
 
@@ -90,7 +90,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
         after=say.rate(judged.tps.estimate),
         speedup=say.times(gain.estimate),
         range=f"{gain.low:.2f} to {say.times(gain.high)}",
-        decides=line(found),
+        decides=sentences(found),
         strip=strip(gain.estimate, gain.low, gain.high),
     )
 

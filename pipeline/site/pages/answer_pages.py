@@ -206,12 +206,22 @@ def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> 
 def _listed(
     asked: Sequence[ListedMachine], computers: Sequence[PlannedMachine]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield each machine's entry in the index; its free memory is known only for a single card."""
+    """Yield each machine's entry in the index; its free memory is known only for a single card.
+
+    The cards are true if they follow from the name, as for most machines.
+    """
     known = {each.number: each.computer.devices for each in computers}
     for number, each in enumerate(asked):
         cards = known.get(number, ())
         free = int(cards[0].free_mib) if len(cards) == 1 else None
-        yield each.name, each.gib and round(each.gib), each.kind, each.cards, free
+        cards = each.cards == _cards(each.name) or each.cards
+        yield each.name, each.gib and round(each.gib), each.kind, cards, free
+
+
+def _cards(label: str) -> str:
+    """The cards that a machine's name usually means; `answerdata.js` derives the same."""
+    count, _, name = label.rpartition(" \N{MULTIPLICATION SIGN} ")
+    return f"{count or 1} {re.sub(r' [0-9]+ GB$', '', name).lower()}"
 
 
 def _file(

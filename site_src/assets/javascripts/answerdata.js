@@ -16,11 +16,16 @@ export const unpacked = ({ spelled, ...table }) => {
     for (const word of words.match(/\S+/g) ?? []) keys[word] = `${keys[word] ?? "card"} ${at}`;
   return { ...table, keys };
 };
+// The cards that a machine's name usually means.
+const cardsOf = (label) => {
+  const [, count, name] = label.match(/^(?:(\d+) × )?(.*?)(?: \d+ GB)?$/);
+  return `${count ?? 1} ${name.toLowerCase()}`;
+};
 export const load = async ({ answers, names, root }) => {
   const table = names && once(names).then(unpacked);
   const index = await once(`${answers}index.json`);
   const machines = index.machines.map(([label, memory, kind, cards, free], number) => ({
-    ...{ label, memory, kind, cards, free, number },
+    ...{ label, memory, kind, free, number, cards: cards === true ? cardsOf(label) : cards },
   }));
   const models = index.models.map(([id, label, parameters, mixture, people, page]) => ({
     ...{ id, label, parameters, mixture, people, page },
