@@ -103,7 +103,7 @@ const slots = (question, answer) => {
   };
 };
 
-// What decides, and a field for the visitor's own acceptance; its script is loaded with its first use.
+// What decides, and a field for the visitor's acceptance; its script is loaded at its first use.
 const accept = (place, rules, answer) => {
   const [first, ...more] = decides(rules, answer);
   place.querySelector("summary").textContent = first;

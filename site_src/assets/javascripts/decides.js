@@ -1,5 +1,4 @@
-// What decides about an answer: the same as in `answers/deciding.py`. All follows from the cost of
-// a round. `accepted.js` has the field for the visitor's own acceptance.
+// What decides about an answer, as in `answers/deciding.py`.
 import { listed, number, percent, times } from "./say.js";
 
 export const gainOf = ({ cost, depth }, share) => (1 + share * depth) / cost;
