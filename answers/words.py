@@ -25,7 +25,7 @@ def lines(found: Answer) -> Iterator[str]:
     yield verdict(found)
     if reason := why(found):
         yield f"Why: {reason}"
-    if decides := deciding.line(found):
+    if decides := " ".join(deciding.sentences(found)):
         yield decides
     if lost := losses(found):
         yield f"Slower: {lost}"
