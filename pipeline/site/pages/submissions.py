@@ -199,6 +199,8 @@ def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
         )
         yield "Graphics", ", ".join(filter(None, parts))
     yield "System", _words(row.os_family, row.os_version)
+    if row.power_mode:
+        yield "Power mode", row.power_mode
     for label, state in (
         ("Virtual machine", row.virtual_machine),
         ("On battery", row.on_battery),
