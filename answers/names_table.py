@@ -160,10 +160,10 @@ def _slugs() -> tuple[str, ...]:
         *table("shapes.csv", ("name", "match", "architecture")),
         *table("sizes.csv", ("name", "match", "source")),
     ]
-    listed = document("listed", "answers")["models"]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
-    names = [*(row["name"] for row in rows), *listed, *presets]
-    return tuple(sorted({*map(model_key, names), *MODEL_SLUGS.values()}))
+    slugs = {MODEL_SLUGS.get(row["name"], row["name"]) for row in rows}
+    slugs |= {model_key(name) for name in (*document("listed", "answers")["models"], *presets)}
+    return tuple(sorted(slugs.union(MODEL_SLUGS.values())))
 
 
 def _models() -> dict[str, str]:
