@@ -1,7 +1,8 @@
 """Base a plan on what was measured of its model: in this machine's record or in named results.
 
 A measured speedup comes first. Else, if a draft's accepted tokens were counted and the target's
-steps were timed, the two give the speedup by depth that `acceptance` prints.
+steps were timed, the two give the speedup by depth that `acceptance` prints. Counted tokens alone
+are the asker's acceptance.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
+from answers.engine_commands import default_depth
 from answers.machines import Computer
 from answers.placement import fit
 from answers.question import Question
 from answers.rounds import Curve
 from answers.speed import Basis, SpeedEstimate
-from answers.ways import Way
+from answers.ways import OwnRounds, Way
 from harness.campaign.model import ALL_LAYERS
 from harness.record.kept import KeptAcceptance, KeptCurve, device_of, is_file, is_model, recorded
 from schemas.submission import Submission
@@ -112,22 +114,46 @@ def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | No
         if nearest != depth:
             basis, error = f"{basis}, at depth {nearest} instead of {depth}", _OTHER_DEPTH
         gains = {depth: replace(gain, low=gain.low / error, high=gain.high * error)}
-    return replace(way, depths=tuple(sorted(gains)) or way.depths, measured=gains, basis=basis)
+    own = None if gains else _own_rounds(way, question, depth)
+    depths = tuple(sorted(gains)) or way.depths
+    return replace(way, depths=depths, measured=gains, basis=basis, accepted=own)
+
+
+def _own_rounds(way: Way, question: Question, depth: int | None) -> OwnRounds | None:
+    """Return the tokens of a round that were counted with a draft model, at one depth."""
+    found = _acceptance(way, question)
+    if found is None:
+        return None
+    depth = min(depth or default_depth(way.method), len(found.tokens_per_round))
+    read = say.count(found.answers, "answer")
+    return OwnRounds(
+        tokens=found.tokens_per_round[depth - 1].estimate,
+        depth=depth,
+        basis=f"the acceptance of {read} counted here, {_ago(found.measured_until)}",
+    )
+
+
+def _acceptance(way: Way, question: Question) -> KeptAcceptance | None:
+    """Return the newest counts of these models on this machine."""
+    if question.computer.described or way.draft is None:
+        return None
+    for found in recorded(KeptAcceptance):
+        if is_model(found.model, question.target) and is_model(found.draft, way.draft):
+            return found
+    return None
 
 
 def _counted(way: Way, question: Question) -> "Known | None":
     """Return the speedups that counted tokens of a draft model and the measured steps give."""
-    curve, computer = question.curve, question.computer
-    for found in recorded(KeptAcceptance) if curve and not computer.described else ():
-        same = is_model(found.model, question.target) and is_model(found.draft, way.draft)
-        if curve and same and found.device == device_of(computer):
-            read = say.count(found.answers, "answer")
-            return f"From {read} counted here, {_ago(found.measured_until)}, and {curve.source}", {
-                depth: SpeedEstimate(**asdict(gain), basis="curve")
-                for depth, tokens in enumerate(found.tokens_per_round, 1)
-                if (gain := curve.speedup(tokens, depth, found.drafting_ms)) is not None
-            }
-    return None
+    curve, found = question.curve, _acceptance(way, question)
+    if curve is None or found is None or found.device != device_of(question.computer):
+        return None
+    read = say.count(found.answers, "answer")
+    return f"From {read} counted here, {_ago(found.measured_until)}, and {curve.source}", {
+        depth: SpeedEstimate(**asdict(gain), basis="curve")
+        for depth, tokens in enumerate(found.tokens_per_round, 1)
+        if (gain := curve.speedup(tokens, depth, found.drafting_ms)) is not None
+    }
 
 
 def _ago(time: str) -> str:

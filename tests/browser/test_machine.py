@@ -30,7 +30,7 @@ CARD, MODEL = "#dm-machine-card", "#dm-machine-model"
 ANSWER = ".dm-machine__answer .dm-answer"
 BOX = f"document.querySelector({ANSWER!r}).getBoundingClientRect()"
 TOP, BOTTOM = f"{BOX}.top", f"{BOX}.bottom"
-MOST_WORDS, QUESTIONS, SHARES = 140, 40, 4
+MOST_WORDS, QUESTIONS, SHARES = 180, 40, 4
 SMALLEST: ViewportSize = {"width": 320, "height": 700}
 
 
@@ -92,8 +92,27 @@ def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     if verdicts != {"No"}:
         assert re.search(r"[\d.]+\s→\s+[\d.]+\s+tokens/s", text)
     expect(answer).to_be_focused()
-    assert comes_to(page, f"{TOP} >= 0 && {BOTTOM} < innerHeight + 1", expected=True)
+    # On a phone, the evidence may be below the commands and the fold.
+    lines = f"document.querySelector({f'{ANSWER} .dm-answer__lines'!r}).getBoundingClientRect()"
+    bottom = BOTTOM if size == LAPTOP else f"{lines}.bottom"
+    assert comes_to(page, f"{TOP} >= 0 && {bottom} < innerHeight + 1", expected=True)
     assert page.evaluate("window.shifts") <= 0.01
+
+
+def test_the_own_acceptance_gives_its_gain_and_stays_in_the_address(page: Page, base: str) -> None:
+    page.goto(f"{base}?{urlencode({'card': 'RTX 5090', 'model': 'Qwen3.8-27B', 'accepted': 62})}")
+    card = page.locator(ANSWER)
+    field, result = card.locator("input"), card.locator("output")
+
+    expect(result).to_have_text(re.compile(r": \d\.\d\d. \[\d\.\d\d, \d\.\d\d\], about \d+"))
+    first = result.inner_text()
+    field.fill("90")
+
+    expect(result).not_to_have_text(first)
+    assert "accepted=90" in page.url
+    field.fill("")
+    expect(result).to_have_text("")
+    assert "accepted" not in page.url
 
 
 @pytest.mark.parametrize("share", few(range(SHARES), 1))

@@ -145,6 +145,8 @@ def test_every_file_follows_the_schema_and_its_ids_are_those_of_pages(site: Path
         Draft202012Validator(schema).validate(json.loads(file.read_bytes()))
 
     assert {each.stem for each in files} - {"resolve"} == set(names["models"].values())
+    words = names["engines"]["llama.cpp"]["mtp"]
+    assert words[words.index("--spec-draft-n-max") + 1] == "{depth}"
     rows = read(site, "qwen3-8-27b")["devices"]
     assert set(rows) <= set(names["devices"].values())
 

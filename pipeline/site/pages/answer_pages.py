@@ -244,7 +244,7 @@ def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> 
     return (
         target,
         model_label(key),
-        shape and float(f"{shape.parameters:.3g}"),
+        shape and int(float(f"{shape.parameters:.3g}")),
         bool(shape and shape.experts),
         sum({each.device: each.people for each in ordered}.values()),
         page == f"models/{target}/" or page,

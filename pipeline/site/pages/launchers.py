@@ -1,8 +1,8 @@
 """Write `assets/v1/`, from which a launcher reads whether to switch speculation on.
 
-`resolve.json` has the ids of devices and models, and the file of a model has a row for each device
-and method. `schemas/launcher.v1.schema.json` describes both; the page *Data* has the ten lines that
-read them.
+`resolve.json` has the ids of devices and models and the words of engines; the file of a model has a
+row for each device and method. `schemas/launcher.v1.schema.json` describes both; the page *Data*
+has the ten lines that read them.
 """
 
 import re
@@ -14,6 +14,8 @@ import orjson
 from answers.advice import verdict_of
 from answers.answer import Answer
 from answers.choices import PlanOption
+from answers.engine_commands import launch_words
+from answers.engine_table import ENGINES
 from answers.evidence import PairFigure, rig_of
 from answers.listed import ListedMachine
 from answers.machines import Computer
@@ -83,14 +85,23 @@ def names_file(
     models: Iterable[tuple[str, str]],
     as_of: str | None,
 ) -> Asset:
-    """The ids of devices, by name with and without memory, and of models, by their keys."""
+    """The ids of devices, by name with and without memory, and of models, by their keys.
+
+    It also has the words that switch a method on in each engine.
+    """
     ids: dict[str, str] = {}
     for machine, device in devices:
         for name in (machine.name, _sized(machine)):
             ids.setdefault(key(name), device)
     named = {spelling: model for name, model in models for spelling in _spellings(name)}
     return _asset(
-        "resolve", "draftmap-launcher-names", as_of, ignored=IGNORED, devices=ids, models=named
+        "resolve",
+        "draftmap-launcher-names",
+        as_of,
+        ignored=IGNORED,
+        devices=ids,
+        models=named,
+        engines={engine: launch_words(engine) for engine in ENGINES},
     )
 
 
