@@ -17,6 +17,7 @@ from harness.report.events import Event
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
 from harness.run.stopping import Prune
+from harness.run.time_limit import FIRST_ANSWERS
 from harness.runners.base import Runner
 from harness.tune import decisions
 from harness.tune.forecast import Candidate, of_depths, of_family, shortlist
@@ -221,7 +222,7 @@ class Tuner:
             done = self.elapsed.trials
             if name == "look":
                 self.elapsed.require_pick(grows=self.grows)
-            drafted = len({trial.arm for trial in done}) > 1
+            drafted = len({trial.arm for trial in done}) > 1 and len(done) >= FIRST_ANSWERS
             between = drafted and planned[order].prompt != done[-1].prompt
             alone = len(self.elapsed.failed) == len(campaign.arms) - 1
             if name == "look" and (alone or (between and self.elapsed.look_is_long())):

@@ -1,11 +1,13 @@
 """Ctrl-C at any moment of a tune gives code 130, the results so far, and a resumable state."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from harness.errors import NothingMeasuredError
+from harness.errors import BadInputError, NothingMeasuredError
 from harness.report.events import Event, TrialsPlanned, TrialStarted
+from harness.run.time_limit import FIRST_ANSWERS
 from harness.tune import report
 from harness.tune.search import StageName
 from harness.tune.tune_clock import TuneClock
@@ -88,3 +90,15 @@ def test_an_interrupted_tune_ends_with_130_and_the_command_to_continue(
     assert stopped.exit_code == 130
     assert said in stopped.stderr
     assert resumed.exit_code == 0, resumed.stderr
+
+
+@pytest.mark.usefixtures("cache_dir")
+def test_a_limit_that_is_too_short_for_a_pick_ends_the_look_which_can_continue() -> None:
+    short = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8)
+    short.limit_s, short.clock = 60.0, count(step=2.0).__next__
+
+    with pytest.raises(BadInputError, match=r"is too short: a pick takes about .* --budget"):
+        short.run()
+
+    assert len(short.elapsed.trials) == FIRST_ANSWERS
+    assert tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run().certified

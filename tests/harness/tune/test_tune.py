@@ -231,34 +231,6 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
-def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_only() -> None:
-    hurried = tuner(TYPICAL_RIG, "prompt-lookup")
-    hurried.limit_s = 0.006
-
-    outcome = hurried.run()
-
-    # The baseline and one arm answer one of eight prompts; sixteen trials were planned.
-    assert (outcome.trials, outcome.submission.design.ended) == (2, "budget-spent")
-    assert list(outcome.stages) == ["look"]
-    assert all(each.predicted for each in outcome.contenders)
-    assert next(report.lines(outcome, command=None)) == (
-        "Stopped before the race: only forecasts so far, and no setting was chosen."
-    )
-
-
-@pytest.mark.usefixtures("cache_dir")
-def test_a_look_that_its_budget_cut_short_is_finished_with_a_larger_one() -> None:
-    hurried = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8)
-    hurried.limit_s = 0.006
-    hurried.run()
-
-    resumed = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run()
-
-    assert len(resumed.stages["look"].trials) == 16
-    assert resumed.certified
-
-
-@pytest.mark.usefixtures("cache_dir")
 def test_an_arm_that_cannot_run_does_not_stop_the_others() -> None:
     rig = replace(TYPICAL_RIG, failing_arms={"prompt-lookup-n8": "out-of-memory"})
 
