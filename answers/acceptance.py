@@ -36,7 +36,7 @@ class Usual(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What `accepted.json` has.
+    """The content of `accepted.json`.
 
     `costs` are medians over people of a round's cost over the usual cost of its kind of machine,
     `usual` the acceptance by kind of method, and by kind and task. `weight` is that of the usual

@@ -1,4 +1,4 @@
-"""What decides: the acceptance from which speculation pays, and the speedups at others.
+"""Say what decides: the acceptance from which speculation pays, and the speedups at others.
 
 All numbers follow from one: the cost of a round in plain steps. At the acceptance that an answer
 expects, the speedup is the answer's.
@@ -22,7 +22,7 @@ STRIP = (0.4, 0.6, 0.8)  # the acceptances at which an answer shows its speedup
 
 
 class Deciding(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides about a way to draft, at a depth.
+    """The cost of a round of a way to draft, and the acceptances around it.
 
     `cost` is that of a round in plain steps. `expected` is the acceptance with which the answer's
     speedup is reached: the asker's own if `is_own`. `low` and `high` are the usual acceptances of
@@ -55,7 +55,7 @@ class Deciding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def deciding(found: Answer) -> Deciding | None:
-    """What decides about the judged way to draft; `None` if none fits that drafts in each round."""
+    """The numbers of the judged way to draft; `None` if none fits that drafts in each round."""
     judged = found.judged
     if judged is None or judged.gain is None or judged.way is None or not found.asked.fits:
         return None
@@ -91,7 +91,7 @@ def _cost(setup: Setup, judged: PlanOption) -> float:
 
 
 def sentences(found: Answer) -> tuple[str, ...]:
-    """What decides, what is expected and usual, and the speedups; empty without such drafts."""
+    """Sentences on the break-even, the expected and usual acceptance, and the speedups, if any."""
     known = deciding(found)
     if known is None:
         return ()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from answers.engine_commands import default_depth
+from answers.engine_commands import default_depth, source_of
 from answers.rounds import Curve
 from answers.ways import OwnRounds, Way
 from estimates.summary import summarize
@@ -87,6 +87,7 @@ def _of_result(path: Path) -> OwnAcceptance:
         each
         for each in settings(run, summarize(run))
         if each.alone and each.whole.tokens_per_round and each.arm.method.n_max
+        if source_of(each.arm.method.type) != "text"
     ]
     if not found:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
