@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from answers.acceptance import DIGITS, cost_here, fitted
+from answers.acceptance import DIGITS, cost_here, drafted, fitted
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.estimate import Setup
@@ -61,7 +61,7 @@ def deciding(found: Answer) -> Deciding | None:
         return None
     if judged.way.source == "text":
         return None
-    way, depth = judged.way, judged.depth
+    way, depth = judged.way, drafted(judged.way.source, judged.depth)
     setup = Setup(question=found.question, plain=found.alone.tps, found=found.alone.found)
     case, task = setup.case(judged.case, way), found.question.task
     cost = _cost(setup, judged)
@@ -81,9 +81,10 @@ def deciding(found: Answer) -> Deciding | None:
 
 def _cost(setup: Setup, judged: PlanOption) -> float:
     """The cost of a round; with a measured curve or the asker's acceptance, it is known."""
-    way, gain, depth = judged.way, judged.gain, judged.depth
+    way, gain = judged.way, judged.gain
     if way is None or gain is None:
         return math.nan
+    depth = drafted(way.source, judged.depth)
     if gain.basis in ("curve", "acceptance") and not way.measured:
         known = usual_tokens(depth)[1] if way.accepted is None else tokens_of(way.accepted, depth)
         return round(known / gain.estimate, DIGITS)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from answers.acceptance import drafted
 from answers.engine_commands import default_depth, source_of
 from answers.rounds import Curve
 from answers.ways import OwnRounds, Way
@@ -50,7 +51,8 @@ class OwnAcceptance:
             least = math.ceil((own.tokens or 1) - 1)
             fitting = tuple(each for each in depths if each >= least)
             depths = (measured,) if measured else fitting or (least,)
-        return replace(way, depths=depths, accepted=replace(own, depth=measured))
+        length = drafted(way.source, measured) if measured and own.tokens is None else measured
+        return replace(way, depths=depths, accepted=replace(own, depth=length))
 
 
 def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:

@@ -214,8 +214,8 @@ def _listed(
     for number, each in enumerate(asked):
         cards = known.get(number, ())
         free = int(cards[0].free_mib) if len(cards) == 1 else None
-        cards = each.cards == _cards(each.name) or each.cards
-        yield each.name, each.gib and round(each.gib), each.kind, cards, free
+        named = each.cards == _cards(each.name) or each.cards
+        yield each.name, each.gib and round(each.gib), each.kind, named, free
 
 
 def _cards(label: str) -> str:
