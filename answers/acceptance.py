@@ -19,9 +19,11 @@ from answers.kinds import Case, machine_kind
 from answers.placement import LoadPlan, Projection
 from answers.rounds import drafting_share, tokens_of, usual_cost, yielded
 from answers.speed import SpeedEstimate
-from answers.ways import Way
+from answers.ways import DraftSource, Way
 
 DIGITS = 2  # of a cost, so that pages, which have printed figures, compute the same
+STOPPED = 4  # tokens that a round drafts where a least probability ends drafts early
+_HIGH_LIMIT = 8
 _FEW = 3  # people
 _SLOPE_TEXT = 0.1  # plain steps that a token found in the text adds to a round
 
@@ -36,7 +38,7 @@ class Usual(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What `accepted.json` has.
+    """The content of `accepted.json`.
 
     `costs` are medians over people of a round's cost over the usual cost of its kind of machine,
     `usual` the acceptance by kind of method, and by kind and task. `weight` is that of the usual
@@ -81,10 +83,20 @@ def fitted() -> Fitted:
     return msgspec.json.decode(data, type=Fitted)
 
 
+def drafted(source: DraftSource, depth: int) -> int:
+    """The tokens that a round drafts: the depth, or fewer for draft models with a high limit.
+
+    llama.cpp's former defaults are a limit of 16 and a least probability of 0.75, which ends drafts
+    after about four tokens.
+    """
+    return STOPPED if source == "model" and depth > _HIGH_LIMIT else depth
+
+
 def cost_here(
     setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int, gain: float
 ) -> float:
     """The cost of a round in plain steps of the target alone, if `gain` is the estimate."""
+    depth = drafted(way.source, depth)
     case = setup.case(load, way)
     drafting = drafting_share(load, way.source) if way.source == "model" else 0.0
     usual = usual_cost(depth, machine_kind(case.rig), mixture=case.mixture, drafting=drafting)
@@ -100,7 +112,7 @@ def with_accepted(
     """
     if way.accepted is None:
         return gain
-    tokens = min(tokens_of(way.accepted, depth), depth + 1.0)
+    tokens = min(tokens_of(way.accepted, drafted(way.source, depth)), depth + 1.0)
     if way.source == "text":
         cost = 1 + _SLOPE_TEXT * (tokens - 1)
     else:

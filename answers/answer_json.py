@@ -83,7 +83,7 @@ def _curve(curve: Curve, answer: Answer) -> Json:
 
 
 def _decides(answer: Answer) -> Json:
-    """What decides; `None` without a draft in each round."""
+    """The cost of a round and what follows from it; `None` without a draft in each round."""
     known = deciding(answer)
     if known is None:
         return None

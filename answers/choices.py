@@ -162,7 +162,7 @@ def without_draft(
 def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
     """The option for a way to draft, at its usual depth.
 
-    If the cost of wider steps was measured, it is the depth predicted fastest.
+    If rounds or their cost were measured, it is the depth predicted fastest.
     """
     key = (way.key, machine_kind(setup.question.rig))
     known = None if setup.of_place else placements.options.get(key)
@@ -207,7 +207,7 @@ def _depths(way: Way, setup: Setup) -> tuple[int, ...]:
 
     Otherwise, only the one that most people use with the method for this model.
     """
-    if way.measured or len(way.depths) == 1:
+    if way.measured or len(way.depths) == 1 or (way.accepted and way.accepted.counted):
         return way.depths
     timed = tuple(filter(setup.curve_for, way.depths))
     if timed and way.source != "text":

@@ -1,4 +1,4 @@
-"""What decides: the acceptance from which speculation pays, and the speedups at others.
+"""Say what decides: the acceptance from which speculation pays, and the speedups at others.
 
 All numbers follow from one: the cost of a round in plain steps. At the acceptance that an answer
 expects, the speedup is the answer's.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from answers.acceptance import DIGITS, cost_here, fitted
+from answers.acceptance import DIGITS, cost_here, drafted, fitted
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.estimate import Setup
@@ -22,7 +22,7 @@ STRIP = (0.4, 0.6, 0.8)  # the acceptances at which an answer shows its speedup
 
 
 class Deciding(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides about a way to draft, at a depth.
+    """The cost of a round of a way to draft, and the acceptances around it.
 
     `cost` is that of a round in plain steps. `expected` is the acceptance with which the answer's
     speedup is reached: the asker's own if `is_own`. `low` and `high` are the usual acceptances of
@@ -55,13 +55,13 @@ class Deciding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def deciding(found: Answer) -> Deciding | None:
-    """What decides about the judged way to draft; `None` if none fits that drafts in each round."""
+    """The numbers of the judged way to draft; `None` if none fits that drafts in each round."""
     judged = found.judged
     if judged is None or judged.gain is None or judged.way is None or not found.asked.fits:
         return None
     if judged.way.source == "text":
         return None
-    way, depth = judged.way, judged.depth
+    way, depth = judged.way, drafted(judged.way.source, judged.depth)
     setup = Setup(question=found.question, plain=found.alone.tps, found=found.alone.found)
     case, task = setup.case(judged.case, way), found.question.task
     cost = _cost(setup, judged)
@@ -81,9 +81,10 @@ def deciding(found: Answer) -> Deciding | None:
 
 def _cost(setup: Setup, judged: PlanOption) -> float:
     """The cost of a round; with a measured curve or the asker's acceptance, it is known."""
-    way, gain, depth = judged.way, judged.gain, judged.depth
+    way, gain = judged.way, judged.gain
     if way is None or gain is None:
         return math.nan
+    depth = drafted(way.source, judged.depth)
     if gain.basis in ("curve", "acceptance") and not way.measured:
         known = usual_tokens(depth)[1] if way.accepted is None else tokens_of(way.accepted, depth)
         return round(known / gain.estimate, DIGITS)
@@ -91,7 +92,7 @@ def _cost(setup: Setup, judged: PlanOption) -> float:
 
 
 def sentences(found: Answer) -> tuple[str, ...]:
-    """What decides, what is expected and usual, and the speedups; empty without such drafts."""
+    """Sentences on the break-even, the expected and usual acceptance, and the speedups, if any."""
     known = deciding(found)
     if known is None:
         return ()

@@ -129,6 +129,8 @@ def speedup(load: LoadPlan, way: Way, depth: int, curve: Curve) -> SpeedEstimate
 
 def tokens_of(accepted: OwnRounds, depth: int) -> float:
     """The tokens of a round of this depth, from an acceptance at the depth of its measurement."""
+    if depth <= len(accepted.counted):
+        return accepted.counted[depth - 1]
     measured = accepted.depth or depth
     tokens = accepted.tokens or 1 + (accepted.share or 0.0) * measured
     return tokens if measured == depth else yielded(first_chance(tokens, measured), depth)

@@ -47,10 +47,12 @@ class OwnRounds(msgspec.Struct, frozen=True, kw_only=True):
     """The asker's own acceptance: a share of the drafted tokens, or the tokens of a round.
 
     `depth` is the longest draft with which it was measured; if unknown, the usual one is assumed.
-    `basis` says where it comes from.
+    `counted` has the tokens of a round at depth 1, 2 … if all were counted. `basis` says where the
+    acceptance comes from.
     """
 
     share: float | None = None
+    counted: tuple[float, ...] = ()
     tokens: float | None = None
     depth: int | None = None
     basis: str = ""

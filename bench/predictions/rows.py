@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from answers.acceptance import STOPPED
 from answers.engine_commands import default_depth
 from answers.engine_table import engine_kind
 from answers.errors import QuestionError
@@ -25,8 +26,8 @@ from answers.speed import weights_per_token
 QUERY = Path(__file__).with_name("rows.sql")
 # A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.
 _LEAST, _MOST = 0.02, 20.0
-# With a high `p_min`, drafts end early: at about this length, in sweeps that state both.
-_STOPS_EARLY, _STOPPED = 0.5, 4
+# With a higher `p_min`, drafts end early.
+_STOPS_EARLY = 0.5
 _ROUNDED = 0.01
 _USUAL_DRAFTING = 0.1
 
@@ -84,7 +85,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
         if rig is None or shape is None or not _LEAST < row["speedup"] < _MOST:
             continue
         depth = row["depth"] or default_depth(row["method"])
-        drafted = min(depth, _STOPPED) if (row["p_min"] or 0) > _STOPS_EARLY else depth
+        drafted = min(depth, STOPPED) if (row["p_min"] or 0) > _STOPS_EARLY else depth
         yield Seen(
             case=Case(
                 rig=rig,

@@ -3,7 +3,8 @@
 The file is a list of rows: `card`, `n_cards`, `model`, `quant`, `engine`, `method`, `depth`,
 `task`, `person`, `source`, `concurrency` and `speedup`, or two rates. Each row is asked like a
 question, with much main memory and the row's method named. A constant and the median by kind of
-method, from `results/`, are scored on the same rows.
+method, from `results/`, are scored on the same rows. Rows with a depth and an `acceptance`, or
+`tokens_per_round`, are also asked with it, and scored apart.
 """
 
 import json
@@ -25,9 +26,11 @@ from answers.catalog import way_of
 from answers.engine_table import engine_kind
 from answers.errors import QuestionError
 from answers.estimate import typical
-from answers.kinds import kind_of
+from answers.kinds import TEXT, drafting_class, kind_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
+from answers.speed import SpeedEstimate
+from answers.ways import OwnRounds
 from bench.predictions.measures import Scored, gained, line, people
 from schemas.vocabulary import METHODS, TASKS
 
@@ -45,6 +48,7 @@ class Asked:
     product: Scored
     constant: Scored
     usual: Scored
+    accepted: Scored | None = None
 
 
 def main() -> None:
@@ -58,13 +62,22 @@ def main() -> None:
         line("median by class", [one.usual for one in found]),
         line("a constant", [one.constant for one in found]),
     ]
+    screen.print(f"{len(found)} of {len(rows)} rows could be asked; {len(single)} have one stream")
+    screen.print(_table(lines))
+    stated = [(one.product, one.accepted) for one in found if one.accepted]
+    if stated:
+        screen.print("With a stated acceptance and depth:")
+        without, own = zip(*stated, strict=True)
+        screen.print(_table([line("without it", without), line("with it", own)]))
+    for text in by_verdict(found):
+        screen.print(text)
+
+
+def _table(lines: Sequence[Mapping[str, object]]) -> Table:
     table = Table(*lines[0], box=None, pad_edge=False)
     for cells in lines:
         table.add_row(*map(str, cells.values()))
-    screen.print(f"{len(found)} of {len(rows)} rows could be asked; {len(single)} have one stream")
-    screen.print(table)
-    for text in by_verdict(found):
-        screen.print(text)
+    return table
 
 
 def by_verdict(found: Sequence[Asked]) -> Iterator[str]:
@@ -92,15 +105,7 @@ def asked(row: Mapping[str, Any]) -> Iterator[Asked]:
     found = answer_to(row, method) if ratio and _LEAST < ratio < _MOST and method else None
     if found is None or found.judged is None or found.judged.gain is None or method is None:
         return
-    gain = found.judged.gain
-    person = str(row.get("person") or row.get("source") or "")
-    one = Scored(
-        person=person.lower(),
-        truth=math.log(ratio),
-        middle=math.log(gain.estimate),
-        reach=_reach(math.log(ratio), *map(math.log, (gain.estimate, gain.low, gain.high))),
-        stated=row.get("depth") is not None,
-    )
+    one = _scored(row, ratio, found.judged.gain)
     known = typical()
     median = known.kinds.get(kind_of(method, mixture=found.alone.case.target.mixture))
     yield Asked(
@@ -108,6 +113,29 @@ def asked(row: Mapping[str, Any]) -> Iterator[Asked]:
         product=one,
         constant=_simpler(one, known.every),
         usual=_simpler(one, median.speedup if median else known.every),
+        accepted=_with_acceptance(row, ratio, method),
+    )
+
+
+def _with_acceptance(row: Mapping[str, Any], ratio: float, method: str) -> Scored | None:
+    """The prediction from the row's own acceptance; `None` without one, or without a depth."""
+    share, tokens = row.get("acceptance"), row.get("tokens_per_round")
+    if not row.get("depth") or not (share or tokens) or drafting_class(method) == TEXT:
+        return None
+    share = share / 100 if share and share > 1 else share
+    own = OwnRounds(share=None if tokens else share, tokens=tokens)
+    found = answer_to(row, method, own)
+    gain = found.judged.gain if found and found.judged else None
+    return _scored(row, ratio, gain) if gain else None
+
+
+def _scored(row: Mapping[str, Any], ratio: float, gain: SpeedEstimate) -> Scored:
+    return Scored(
+        person=str(row.get("person") or row.get("source") or "").lower(),
+        truth=math.log(ratio),
+        middle=math.log(gain.estimate),
+        reach=_reach(math.log(ratio), *map(math.log, (gain.estimate, gain.low, gain.high))),
+        stated=row.get("depth") is not None,
     )
 
 
@@ -117,7 +145,9 @@ def method_of(name: str) -> str | None:
     return next((method for method in METHODS if name.partition(" ")[0] == method), None)
 
 
-def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
+def answer_to(
+    row: Mapping[str, Any], method: str, accepted: OwnRounds | None = None
+) -> Answer | None:
     """The answer to a row's question with its method named; `None` if it is not understood."""
     words = MachineWords(gpus=(str(row["card"]),) * int(row.get("n_cards") or 1), ram=_RAM_GIB)
     model, quantisation = str(row["model"]), row.get("quant")
@@ -132,6 +162,7 @@ def answer_to(row: Mapping[str, Any], method: str) -> Answer | None:
         return None
     way, depth = way_of(method, question.target), row.get("depth")
     way = replace(way, depths=(int(depth),)) if depth else way
+    way = replace(way, accepted=accepted)
     task = str(row.get("task") or "")
     return answer(
         replace(

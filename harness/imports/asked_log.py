@@ -20,7 +20,7 @@ _LAST = ("series", "total", "statistics")  # the last of such lines has the sums
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedRun:
-    """What a text states about one run; `depth` is the mean length of its drafts."""
+    """The statements of a text about one run; `depth` is the mean length of its drafts."""
 
     name: str
     share: float | None = None

@@ -31,13 +31,13 @@ def sentences(best: SettingFigures, submission: Submission) -> Iterator[str]:
     tokens, cost = whole.tokens_per_round, whole.round_cost
     missed = whole.speedup is not None and whole.speedup < _GAIN
     if missed and tokens and cost and depth and source_of(best.arm.method.type) != "text":
-        yield from _parts(
+        yield from parts(
             _case(best.arm, submission), depth, (tokens, cost), _drafting(best.arm, submission)
         )
-    yield from _more_prompts(best)
+    yield from more_prompts(best)
 
 
-def _parts(case: Case, depth: int, own: tuple[float, float], drafting: float) -> Iterator[str]:
+def parts(case: Case, depth: int, own: tuple[float, float], drafting: float) -> Iterator[str]:
     tokens, cost = own
     known, usual = fitted(), fitted().usual_of(case)
     low, high = ((yielded(first, depth) - 1) / depth for first in (usual.low, usual.high))
@@ -53,7 +53,7 @@ def _parts(case: Case, depth: int, own: tuple[float, float], drafting: float) ->
         yield f"A round costs {cost:.1f} plain steps here, {elsewhere:.1f} in similar settings."
 
 
-def _more_prompts(best: SettingFigures) -> Iterator[str]:
+def more_prompts(best: SettingFigures) -> Iterator[str]:
     """Yield how many more prompts would decide: the interval narrows with their root."""
     whole = best.whole
     if best.answer != "unknown" or whole.interval is None or not whole.speedup:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from answers.engine_commands import default_depth
+from answers.acceptance import drafted
+from answers.engine_commands import default_depth, source_of
 from answers.rounds import Curve
 from answers.ways import OwnRounds, Way
 from harness import features
@@ -47,7 +48,8 @@ class OwnAcceptance:
             least = math.ceil((own.tokens or 1) - 1)
             fitting = tuple(each for each in depths if each >= least)
             depths = (measured,) if measured else fitting or (least,)
-        return replace(way, depths=depths, accepted=replace(own, depth=measured))
+        length = drafted(way.source, measured) if measured and own.tokens is None else measured
+        return replace(way, depths=depths, accepted=replace(own, depth=length))
 
 
 def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:
@@ -79,9 +81,9 @@ def _of_files(paths: list[Path]) -> OwnAcceptance:
 
 
 def _of_result(path: Path) -> OwnAcceptance:
-    from harness.record.own_runs import drafted  # noqa: PLC0415 - slow, and few name a result
+    from harness.record.own_runs import drafting  # noqa: PLC0415 - slow, and few name a result
 
-    found = drafted(path)
+    found = [each for each in drafting(path) if source_of(each.arm.method.type) != "text"]
     if not found:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
     best = max(found, key=lambda each: each.whole.speedup or 0.0)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
-from answers.engine_commands import default_depth
 from answers.machines import Computer
 from answers.placement import fit
 from answers.question import Question
@@ -114,21 +113,21 @@ def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | No
         if nearest != depth:
             basis, error = f"{basis}, at depth {nearest} instead of {depth}", _OTHER_DEPTH
         gains = {depth: replace(gain, low=gain.low / error, high=gain.high * error)}
-    own = None if gains else _own_rounds(way, question, depth)
+    own = None if gains else _own_rounds(way, question)
     depths = tuple(sorted(gains)) or way.depths
+    if own and depth is None:
+        depths = tuple(range(1, len(own.counted) + 1))
     return replace(way, depths=depths, measured=gains, basis=basis, accepted=own)
 
 
-def _own_rounds(way: Way, question: Question, depth: int | None) -> OwnRounds | None:
-    """Return the tokens of a round that were counted with a draft model, at one depth."""
+def _own_rounds(way: Way, question: Question) -> OwnRounds | None:
+    """Return the tokens of a round that were counted with a draft model."""
     found = _acceptance(way, question)
     if found is None:
         return None
-    depth = min(depth or default_depth(way.method), len(found.tokens_per_round))
     read = say.count(found.answers, "answer")
     return OwnRounds(
-        tokens=found.tokens_per_round[depth - 1].estimate,
-        depth=depth,
+        counted=tuple(each.estimate for each in found.tokens_per_round),
         basis=f"the acceptance of {read} counted here, {_ago(found.measured_until)}",
     )
 

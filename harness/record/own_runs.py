@@ -62,7 +62,7 @@ class OwnRuns:
         return None
 
 
-def drafted(path: Path) -> list[SettingFigures]:
+def drafting(path: Path) -> list[SettingFigures]:
     """Return a result's settings for single requests whose tokens a round are known.
 
     Raises `BadInputError` if the file is not a result.

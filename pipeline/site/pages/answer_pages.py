@@ -219,7 +219,7 @@ def answer_files(
 
 
 def rules() -> Mapping[str, object]:
-    """What `accepted.js` needs to compute what decides, and to say it."""
+    """The numbers and sentences with which `decides.js` and `accepted.js` say what decides."""
     known = fitted()
     names = ("even", "no-acceptance", "expected-acceptance", "strip")
     interval = {name: getattr(known, name) for name in ("reach", "spread", "apart")}

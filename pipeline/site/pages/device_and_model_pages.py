@@ -150,5 +150,6 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str, tables: Tables) -> 
         "best": grouped(read(connection, "best_settings", kind=kind), of),
         "surest": grouped(read(connection, "surest_gain", kind=kind), attrgetter("scope")),
         "cells": grouped(read(connection, "page_cells", kind=kind), of),
+        "accepted": grouped(read(connection, "acceptance") if kind == "target" else (), of),
         **{name: grouped(rows, of) for name, rows in tables.items()},
     }
