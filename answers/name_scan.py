@@ -20,6 +20,7 @@ FOUND = {
 }
 _CLASSES = [(name, re.compile(text, re.ASCII)) for name, text in TABLE.classes]
 _STEPS = {name: compiled(steps) for name, steps in TABLE.steps.items()}
+_KNOWN = frozenset(TABLE.models.values())
 _LONGEST = 200
 _LONGEST_KEY = 8  # tokens
 
@@ -63,11 +64,16 @@ def scan(text: str) -> Scan:
     own = start + len(FOUND["tail"].sub("", found[0])) // 2 if found else end
     words = [(at, x.text) for at, x in enumerate(tokens) if _class(x) not in "xnp"]
     words = [(at, word) for at, word in words if word[0].isalnum()]
+    slug = _slug("-".join(word for at, word in words if start <= at < own))
+    sized = re.search(r"\d[bm]\b", slug) and slug not in _KNOWN
+    if sized and end - start == len(tokens):  # the whole text is an unlisted model's name
+        own = end
+        slug = _slug("-".join(word for _, word in words))
     if found:
         tokens[start:end] = [Token("model", "")]
     return Scan(
         tokens=tuple(tokens),
-        slug=_slug("-".join(word for at, word in words if start <= at < own)),
+        slug=slug,
         spare=tuple(word for at, word in words if own <= at < end),
         named=found is not None,
     )
