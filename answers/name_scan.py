@@ -20,7 +20,6 @@ FOUND = {
 }
 _CLASSES = [(name, re.compile(text, re.ASCII)) for name, text in TABLE.classes]
 _STEPS = {name: compiled(steps) for name, steps in TABLE.steps.items()}
-_KNOWN = frozenset(TABLE.models.values())
 _LONGEST = 200
 _LONGEST_KEY = 8  # tokens
 
@@ -65,7 +64,7 @@ def scan(text: str) -> Scan:
     words = [(at, x.text) for at, x in enumerate(tokens) if _class(x) not in "xnp"]
     words = [(at, word) for at, word in words if word[0].isalnum()]
     slug = _slug("-".join(word for at, word in words if start <= at < own))
-    sized = re.search(r"\d[bm]\b", slug) and slug not in _KNOWN
+    sized = re.search(r"\d[bm]\b", slug) and slug not in TABLE.models.values()
     if sized and end - start == len(tokens):  # the whole text is an unlisted model's name
         own = end
         slug = _slug("-".join(word for _, word in words))
