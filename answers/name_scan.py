@@ -64,11 +64,16 @@ def scan(text: str) -> Scan:
     own = start + len(FOUND["tail"].sub("", found[0])) // 2 if found else end
     words = [(at, x.text) for at, x in enumerate(tokens) if _class(x) not in "xnp"]
     words = [(at, word) for at, word in words if word[0].isalnum()]
+    slug = _slug("-".join(word for at, word in words if start <= at < own))
+    sized = re.search(r"\d[bm]\b", slug) and slug not in TABLE.models.values()
+    if sized and end - start == len(tokens):  # the whole text is an unlisted model's name
+        own = end
+        slug = _slug("-".join(word for _, word in words))
     if found:
         tokens[start:end] = [Token("model", "")]
     return Scan(
         tokens=tuple(tokens),
-        slug=_slug("-".join(word for at, word in words if start <= at < own)),
+        slug=slug,
         spare=tuple(word for at, word in words if own <= at < end),
         named=found is not None,
     )

@@ -138,13 +138,13 @@ def read(text: str) -> Named:
     """The parts of a question in one text."""
     found = scan(text)
     first = {token.kind: token for token in reversed(found.tokens)}
-    engine, task, context = (first.get(kind) for kind in ("engine", "task", "context"))
+    meant = {kind: token.meant[0] for kind, token in first.items() if token.meant}
     return Named(
         machine=_machine(found.tokens),
         model=_model_in(text) if found.named else None,
-        engine=engine.meant[0] if engine else None,
-        context_tokens=int(context.value) if context else None,
-        task=task.meant[0] if task else None,
+        engine=meant.get("engine"),
+        context_tokens=int(first["context"].value) if "context" in first else None,
+        task=meant.get("task"),
         unknown=tuple(token.text for token in found.tokens if token.kind in ("word", "variant")),
     )
 

@@ -26,10 +26,7 @@ _MAKERS = {
     "m": "apple",
 }
 _SIZE = re.compile(r"\b(\d+)gb\b")
-# Spellings with a plural: "two 3090s", "two DGX Sparks"; an RX 7700S is another card than RX 7700.
-_PLURAL = re.compile(
-    r"(?!(?:rx)?[67]\d00$)(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}|.*(?:spark|halo|xtx|xt|gx10|orin|thor)"
-)
+_TEXT = ("name", "match", "architecture", "source")
 
 
 class ListedCard(msgspec.Struct, frozen=True, array_like=True):
@@ -72,11 +69,8 @@ def names_table() -> NamesTable:
     """The table, compiled once."""
     token = "|".join(_SOURCE["token"])
     labels, quantisation = quantisations()
-    patterns = _SOURCE["patterns"] | {
-        "token": token,
-        "cache": CACHE.pattern,
-        "quantisation": quantisation.pattern,
-    }
+    patterns = _SOURCE["patterns"] | {"token": token, "cache": CACHE.pattern}
+    patterns["quantisation"] = quantisation.pattern
     return NamesTable(
         cards=tuple(_cards()),
         keys=_keys(),
@@ -156,10 +150,7 @@ def name_parts(slug: str) -> str:
 @cache
 def _slugs() -> tuple[str, ...]:
     """The slugs of the models in all tables."""
-    rows = [
-        *table("shapes.csv", ("name", "match", "architecture")),
-        *table("sizes.csv", ("name", "match", "source")),
-    ]
+    rows = [*table("shapes.csv", _TEXT), *table("sizes.csv", _TEXT)]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
     slugs = {MODEL_SLUGS.get(row["name"], row["name"]) for row in rows}
     slugs |= {model_key(name) for name in (*document("listed", "answers")["models"], *presets)}
@@ -218,7 +209,7 @@ def _card_keys() -> dict[str, str]:
         for word in _spellings(key):
             found.setdefault(word, []).append(at)
     found |= listed
-    for word in [each for each in found if _PLURAL.fullmatch(each)]:
+    for word in [each for each in found if re.fullmatch(_SOURCE["plural"], each)]:
         found.setdefault(f"{word}s", found[word])  # "two 3090s"
     return {word: " ".join(map(str, rows)) for word, rows in sorted(found.items())}
 

@@ -66,10 +66,15 @@ export const scan = (table, text) => {
   });
   const found = marks.join("").match(new RegExp(table.patterns.model));
   const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
-  const own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
+  let own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
   const part = ({ text: word }, at) => /^[a-z0-9]/.test(word) && !/[xnp]/.test(marks[at]) && word;
   const words = (from, to) => tokens.map(part).slice(from, to).filter(Boolean);
-  const slug = slugOf(table, words(start, start + own));
+  let slug = slugOf(table, words(start, start + own));
+  const sized = /\d[bm]\b/.test(slug) && !Object.values(table.models).includes(slug);
+  if (sized && length === tokens.length) {
+    own = length; // the whole text is an unlisted model's name
+    slug = slugOf(table, words(start, length));
+  }
   const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
   const model = {
     slug,
