@@ -21,6 +21,7 @@ from answers.rounds import drafting_share, tokens_of, usual_cost, yielded
 from answers.speed import SpeedEstimate
 from answers.ways import Way
 
+DIGITS = 2  # of a cost, so that pages, which have printed figures, compute the same
 _FEW = 3  # people
 _SLOPE_TEXT = 0.1  # plain steps that a token found in the text adds to a round
 
@@ -60,7 +61,7 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         tokens = yielded(self.usual_of(case).middle, depth)
         both = self.weight * self.log_cost(case, usual)
         both += (1 - self.weight) * math.log(tokens / gain)
-        return min(max(math.exp(both), 1.0, 1 / gain), (depth + 1) / gain)
+        return round(min(max(math.exp(both), 1.0, 1 / gain), (depth + 1) / gain), DIGITS)
 
     def usual_of(self, case: Case, task: str | None = None) -> Usual:
         """The acceptance of a case's kind and task, else of its kind, else of all kinds."""

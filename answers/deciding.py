@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from answers.acceptance import cost_here, fitted
+from answers.acceptance import DIGITS, cost_here, fitted
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.estimate import Setup
@@ -18,7 +18,6 @@ from answers.rounds import tokens_of, usual_tokens, yielded
 from answers.sentences import sentence
 from schemas.vocabulary import TASKS, say
 
-DIGITS = 3  # of a round's cost in the files of answers
 STRIP = (0.4, 0.6, 0.8)  # the acceptances at which an answer shows its speedup
 
 
@@ -87,20 +86,19 @@ def _cost(setup: Setup, judged: PlanOption) -> float:
         return math.nan
     if gain.basis in ("curve", "acceptance") and not way.measured:
         known = usual_tokens(depth)[1] if way.accepted is None else tokens_of(way.accepted, depth)
-        return known / gain.estimate
+        return round(known / gain.estimate, DIGITS)
     return cost_here(setup, judged.case, judged.found, way, depth, gain.estimate)
 
 
-def line(found: Answer) -> str | None:
-    """The sentence on what decides, with the speedups at other acceptances."""
+def sentences(found: Answer) -> tuple[str, ...]:
+    """What decides, what is expected and usual, and the speedups; empty without such drafts."""
     known = deciding(found)
     if known is None:
-        return None
+        return ()
     # A page computes the sentence from the digits in the files of answers.
-    gain, cost = known.gain(known.expected), round(known.cost, DIGITS)
     if not known.is_own:
-        share = (round(gain, 2) * cost - 1) / known.depth
-        known = replace(known, cost=cost, expected=min(max(share, 0.0), 1.0))
+        share = (round(known.gain(known.expected), 2) * known.cost - 1) / known.depth
+        known = replace(known, expected=min(max(share, 0.0), 1.0))
     names = (
         "no-acceptance" if known.even is None else "even",
         "own-acceptance" if known.is_own else "expected-acceptance",
@@ -117,7 +115,7 @@ def line(found: Answer) -> str | None:
             [f"{say.times(gain)} at {say.percent(share)}" for share, gain in known.strip.items()]
         ),
     }
-    return " ".join(sentence(name, **values) for name in names)
+    return tuple(sentence(name, **values) for name in names)
 
 
 def usual(known: Deciding) -> str:

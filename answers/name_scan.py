@@ -17,6 +17,7 @@ TABLE = names_table()
 FOUND = {
     name: re.compile(re.sub(r"\(\?<(?=\w)", "(?P<", text), re.ASCII)
     for name, text in TABLE.patterns.items()
+    if name not in ("cache", "quantisation")  # those of `answers/model_names.py`
 }
 _CLASSES = [(name, re.compile(text, re.ASCII)) for name, text in TABLE.classes]
 _STEPS = {name: compiled(steps) for name, steps in TABLE.steps.items()}

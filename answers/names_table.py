@@ -94,7 +94,10 @@ def names_table() -> NamesTable:
 
 @cache
 def packed() -> Mapping[str, object]:
-    """The table as pages load it: the spellings of each card, and of each other meaning."""
+    """The table as pages load it: the spellings of each card, and of each other meaning.
+
+    A card's spellings are those besides its name, squeezed and without its size.
+    """
     table = names_table()
     cards: list[list[str]] = [[] for _ in table.cards]
     others: dict[str, list[str]] = {}
@@ -106,7 +109,12 @@ def packed() -> Mapping[str, object]:
         for each in lists:
             each.append(word)
     keys = {meant: " ".join(words) for meant, words in others.items()}
-    return {**structs.asdict(table), "keys": keys, "spelled": [" ".join(words) for words in cards]}
+    own = [re.sub(r"\b\d+gb\b|[^a-z0-9.]", "", card.key) for card in table.cards]
+    spelled = [
+        " ".join(word for word in words if word != name)
+        for name, words in zip(own, cards, strict=True)
+    ]
+    return {**structs.asdict(table), "keys": keys, "spelled": spelled}
 
 
 def _filled(pattern: str) -> str:
@@ -117,11 +125,14 @@ def _filled(pattern: str) -> str:
 
 @cache
 def _parts() -> dict[str, str]:
-    families = _SOURCE["models"]["families"].split()
+    families, names = _SOURCE["models"]["families"].split(), sorted(_name_words())
+    tasks = {word for words in _SOURCE["task"].values() for word in words.split()}
     return {
         **_SOURCE["parts"],
         "FAMILY": "|".join(sorted(families, key=len, reverse=True)),
-        "NAME": "|".join(sorted(_name_words())),
+        "NAME": "|".join(names),
+        "LETTER": "|".join(name for name in names if len(name) == 1),
+        "TASK": "|".join(name for name in names if name in tasks),
         "TAG": TAGS,
         "PROCESSOR": re.sub(r"\(\?<\w+>", "(?:", _SOURCE["token"][0]),
     }
@@ -149,10 +160,10 @@ def _slugs() -> tuple[str, ...]:
         *table("shapes.csv", ("name", "match", "architecture")),
         *table("sizes.csv", ("name", "match", "source")),
     ]
-    listed = document("listed", "answers")["models"]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
-    names = [*(row["name"] for row in rows), *listed, *presets]
-    return tuple(sorted({*map(model_key, names), *MODEL_SLUGS.values()}))
+    slugs = {MODEL_SLUGS.get(row["name"], row["name"]) for row in rows}
+    slugs |= {model_key(name) for name in (*document("listed", "answers")["models"], *presets)}
+    return tuple(sorted(slugs.union(MODEL_SLUGS.values())))
 
 
 def _models() -> dict[str, str]:
@@ -213,10 +224,10 @@ def _card_keys() -> dict[str, str]:
 
 
 def _spellings(key: str) -> set[str]:
-    """The usual spellings of a name in the table, squeezed; none for a laptop's card of two."""
+    """The usual spellings of a name in the table, squeezed; of a laptop's card of two, its own."""
     name = " ".join(_SIZE.sub(" ", key).split())
     bare = name.removesuffix(" laptop")
     forms = {name, bare} if bare == name or bare not in devices().names else set()
     for pattern, to in _SOURCE["forms"]:
         forms |= {re.sub(pattern, to, form) for form in forms}
-    return {re.sub(r"[^a-z0-9.]+", "", form) for form in forms}
+    return {re.sub(r"[^a-z0-9.]+", "", form) for form in (name, *forms)}

@@ -25,7 +25,7 @@ def lines(found: Answer) -> Iterator[str]:
     yield verdict(found)
     if reason := why(found):
         yield f"Why: {reason}"
-    if decides := deciding.line(found):
+    if decides := " ".join(deciding.sentences(found)):
         yield decides
     if lost := losses(found):
         yield f"Slower: {lost}"
@@ -207,9 +207,9 @@ def accuracy(found: Answer) -> str:
     if gain and gain.basis == "acceptance":
         return _tested("tested-acceptance", fitted().accuracy)
     if gain and way and gain.basis == "curve":
-        (held, arms), error = CURVE_ARMS, say.percent(TRANSFER_ERROR)
+        held, arms = CURVE_ARMS
         name = "curve-tested" if way.measured or way.accepted else "curve-assumed"
-        return sentence(name, held=held, arms=arms, error=error)
+        return sentence(name, held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
     plain = learned().errors
     error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
     if error is not None:

@@ -24,6 +24,7 @@ from schemas.vocabulary.say import TIMES
 _MIB_PER_GIB = 1024
 # The first rounds of an answer differ from later rounds, and a shorter answer has few later rounds.
 _DEFAULT_OUTPUT_TOKENS = 32
+LOW_POWER = "low-power mode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,9 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
-    digest, changed = _machine(machine), non_default(submission.settings, of_all_arms(submission))
+    power = (LOW_POWER,) if machine.power_mode == "low" else ()
+    digest = _machine(machine)
+    changed = non_default(submission.settings, (*of_all_arms(submission), *power))
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
     differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
@@ -133,7 +136,10 @@ def identify(submission: Submission) -> Identity:
 
 
 def non_default(settings: Settings, arguments: tuple[str, ...] = ()) -> NonDefaultSettings:
-    """The settings that differ from the defaults, and the server's `arguments` that do."""
+    """The settings that differ from the defaults, and the server's `arguments` that do.
+
+    The low-power mode is among the arguments: a machine is another one in it.
+    """
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]

@@ -59,6 +59,7 @@ _PARTS = {
     "kept answers": "harness.acceptance.kept_answers",
     "answer": "harness.plan.answered",
     "logs": "harness.imports.asked_log",
+    "missed gain": "harness.plan.missed_gain",
 }
 
 

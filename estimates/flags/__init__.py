@@ -78,6 +78,7 @@ FLAGS: dict[str, Check] = {
     "name-letters": texts.name_letters,
     "busy-machine": machine_state.busy_machine,
     "on-battery": machine_state.on_battery,
+    "low-power": machine_state.low_power,
     "clock-drop": machine_state.clock_drop,
     "gpu-use-not-shown": machine_state.gpu_use_not_shown,
     "power-limited": machine_state.power_limited,

@@ -15,7 +15,7 @@ from harness.compare.comparison import (
     Direction,
     Outputs,
 )
-from schemas.vocabulary import say
+from schemas.vocabulary import HELPS_ABOVE, say
 
 _FASTER: dict[Direction, str] = {
     "higher": "faster",
@@ -26,7 +26,6 @@ _FASTER: dict[Direction, str] = {
 _LONGER: dict[Direction, str] = {**_FASTER, "higher": "slower", "lower": "faster"}
 _CHANGED: dict[Direction, str] = {**_FASTER, "higher": "higher", "lower": "lower"}
 _WIDTH = 79
-ALARM = 1.02  # as in the table `acceptance_step` of the site
 _NARROWER = (
     "No clear slowdown, but the intervals are wide. Repeat with more --budget and --blocks, or on "
     "a quieter machine."
@@ -78,7 +77,7 @@ def alarms(found: BuildComparison) -> Iterator[str]:
         if change is None or same is None or same.different or not same.identical:
             continue
         is_clear = change.interval is None or not change.interval.low <= 1 <= change.interval.high
-        if is_clear and max(change.ratio, 1 / change.ratio) > ALARM:
+        if is_clear and max(change.ratio, 1 / change.ratio) > HELPS_ABOVE:
             yield (
                 f"Acceptance changed: same weights and answers, but {arm.arm} yields "
                 f"{say.number(change.base, 2)} → {say.number(change.head, 2)} tokens per round."

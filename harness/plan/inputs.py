@@ -1,16 +1,20 @@
 """Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from answers import catalog
 from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
+from answers.learned import learned
 from answers.listed import as_asked, question_about
 from answers.machines import Computer, MachineWords
-from answers.names import ModelRef, Named, NamedMachine, read, read_model
+from answers.names import ModelRef, Named, NamedMachine, read_model
+from answers.names import read as read_names
 from answers.question import Question
+from answers.rates import rates_of, with_rates
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
@@ -22,10 +26,8 @@ from harness.models.model_facts import find, of_preset
 from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
-from harness.plan.nearest import with_results
 from harness.plan.own_acceptance import own_acceptance
 from harness.record.measured_here import kept_for, with_own_figures
-from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
@@ -61,7 +63,7 @@ def question_of(
         question_about(
             ref,
             target,
-            with_results(here, speed.results, target),
+            _with_rates(here, speed.results, target),
             task=models.task or said.task,
             notes=notes,
         ),
@@ -92,6 +94,15 @@ def _with_ways(
         asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
     asked = replace(asked, ways=(*_others(asked, named), named), named=named)
     return with_own_figures(asked, speed.results, depth, own.plain_tps)
+
+
+def _with_rates(computer: Computer, files: Sequence[Path], target: PlannedModel) -> Computer:
+    """Return the computer with rates from results: of `files`, else of all of this machine."""
+    if files:
+        from harness.plan.nearest import with_results  # noqa: PLC0415 - slow, and few name results
+
+        return with_results(computer, files, target)
+    return with_rates(computer, rates_of(computer, learned().rates), target.facts)
 
 
 def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
@@ -129,7 +140,7 @@ def _said(text: str, usual_engine: str | None) -> tuple[Named, tuple[str, ...]]:
     if " " not in text.strip() or is_file:
         said = Named(machine=NamedMachine(), model=read_model(text))
     else:
-        said = read(text)
+        said = read_names(text)
     if said.model is None:
         raise refuse_unknown(text)
     unknown = () if is_file else (*said.unknown, *said.model.unknown)
@@ -156,7 +167,9 @@ def _curve(
     if given is not None:
         if given == _NO_CURVE:
             return None
-        return read_curve(expanded(given)).curve_for(name, target, computer, kv_type)
+        from harness.record.read import read  # noqa: PLC0415 - slow, and few name a curve
+
+        return read(expanded(given)).curve_for(name, target, computer, kv_type)
     return kept_for(target.path, computer) if target.path and not words.described else None
 
 

@@ -154,9 +154,11 @@ class ComputerOptions:
         least=0,
     )
     ram: float | None = _machine("Main memory in GiB.", metavar="GIB", least=0.1, most=65536)
-    bandwidth: float | None = _machine("Bandwidth of each card in GB/s.", metavar="GB/S", least=1)
+    bandwidth: float | None = _machine(
+        "Bandwidth of each card in GB/s.", metavar="GB/S", least=1, most=100_000
+    )
     ram_bandwidth: float | None = _machine(
-        "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1
+        "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1, most=100_000
     )
     cpu: str | None = _machine(
         "CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT", parse=_processor

@@ -9,13 +9,10 @@ from msgspec.structs import replace
 from answers.engine_commands import default_depth
 from answers.rounds import Curve
 from answers.ways import OwnRounds, Way
-from estimates.summary import summarize
 from harness import features
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.plan.options import SpeedOptions
-from harness.record.read import result
-from harness.report.setting_results import settings
 
 _SIGN = b'"draftmap-submission"'
 
@@ -82,12 +79,9 @@ def _of_files(paths: list[Path]) -> OwnAcceptance:
 
 
 def _of_result(path: Path) -> OwnAcceptance:
-    run = result(path)
-    found = [
-        each
-        for each in settings(run, summarize(run))
-        if each.alone and each.whole.tokens_per_round and each.arm.method.n_max
-    ]
+    from harness.record.own_runs import drafted  # noqa: PLC0415 - slow, and few name a result
+
+    found = drafted(path)
     if not found:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
     best = max(found, key=lambda each: each.whole.speedup or 0.0)

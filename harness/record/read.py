@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
+from estimates.decomposition import curve_of
 from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.record.kept import KeptCurve
 from harness.record.measured_curve import MeasuredCurve
-from harness.runners.probes import curve_of
 from schemas.codec import UNREADABLE
 from schemas.contract import read as read_result
 from schemas.repairs import utf8

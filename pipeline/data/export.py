@@ -123,7 +123,7 @@ def _runs(
                 "last": run.names[-1],
             }
             made = partial(_parquet, connection, query, within)
-            yield cache.get_or_make([name, run.names, run.inputs], made)
+            yield cache.get_or_make([name, run.names, run.inputs], made, level=0)
 
 
 def _parquet(

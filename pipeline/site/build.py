@@ -83,7 +83,8 @@ def build(
             docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
         )
         _mark(output)
-        _run_mkdocs(docs, output, site, moment)
+        with _ready_made(docs / "submissions", output / "submissions"):
+            _run_mkdocs(docs, output, site, moment)
         insert_parts(docs, output)
         shorten_index(output / INDEX)
         write_policy(output)
@@ -106,6 +107,23 @@ def _alone(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # Windows removes the lock file by itself
             Path(lock.lock_file).unlink()
         lock.release()
+
+
+@contextmanager
+def _ready_made(folder: Path, output: Path) -> Iterator[None]:
+    """Move the folders in `folder` into `output` afterwards: MkDocs would copy each of their files.
+
+    Only short forms of submissions are in folders there, because their pages are files.
+    """
+    aside = folder.parent.with_name(f"{folder.parent.name}-ready")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    for each in [each for each in folder.iterdir() if each.is_dir()]:
+        each.rename(aside / each.name)
+    yield
+    for each in aside.iterdir():
+        shutil.move(each, output / each.name)
+    aside.rmdir()
 
 
 @contextmanager

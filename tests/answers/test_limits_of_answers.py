@@ -81,9 +81,9 @@ def test_at_the_expected_acceptance_the_strip_shows_the_gain_of_the_answer(seed:
         return
     assert found.judged is not None
     assert found.judged.gain is not None
-    assert 0 <= known.expected <= 1.000001
+    assert -0.01 <= known.expected <= 1.01
     assert known.gain(known.expected) == pytest.approx(found.judged.gain.estimate)
-    assert known.cost >= 0.999999
+    assert known.cost >= 1
     assert list(known.strip.values()) == sorted(known.strip.values())
     if known.even is None:
         assert known.gain(1.0) < 1

@@ -99,6 +99,22 @@ def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     assert page.evaluate("window.shifts") <= 0.01
 
 
+def test_the_own_acceptance_gives_its_gain_and_stays_in_the_address(page: Page, base: str) -> None:
+    page.goto(f"{base}?{urlencode({'card': 'RTX 5090', 'model': 'Qwen3.8-27B', 'accepted': 62})}")
+    card = page.locator(ANSWER)
+    field, result = card.locator("input"), card.locator("output")
+
+    expect(result).to_have_text(re.compile(r": \d\.\d\d. \[\d\.\d\d, \d\.\d\d\], about \d+"))
+    first = result.inner_text()
+    field.fill("90")
+
+    expect(result).not_to_have_text(first)
+    assert "accepted=90" in page.url
+    field.fill("")
+    expect(result).to_have_text("")
+    assert "accepted" not in page.url
+
+
 @pytest.mark.parametrize("share", few(range(SHARES), 1))
 def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path, share: int) -> None:
     """Random questions give the object of `plan --json`, computed from the site's evidence."""

@@ -215,6 +215,10 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
         environment("after", load_1min=15.0),
     ),
     "on-battery": (environment("after", on_battery=True), environment("before", on_battery=False)),
+    "low-power": (
+        replace(CLEAN, machine=replace(CLEAN.machine, power_mode="low")),
+        replace(CLEAN, machine=replace(CLEAN.machine, power_mode="balanced")),
+    ),
     "clock-drop:readings": (
         gpu_clocks(2600.0, 2500.0, 2230.0, 2100.0),
         gpu_clocks(2600.0, 2500.0, 2280.0, 2100.0),

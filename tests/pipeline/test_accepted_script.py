@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from answers.answer import Answer, answer
-from answers.deciding import deciding, line
+from answers.deciding import deciding, sentences
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import described_computer
 from answers.ways import OwnRounds
@@ -19,7 +19,8 @@ from tests.scripts import run
 
 QUESTIONS = 40
 PROGRAM = """
-import { decides, withAccepted } from "./accepted.js";
+import { withAccepted } from "./accepted.js";
+import { decides } from "./decides.js";
 const answer = ({ rules, rows }) =>
   rows.map(({ row, share }) => [decides(rules, row), withAccepted(rules, row, share)]);
 """
@@ -65,9 +66,9 @@ def test_the_field_of_the_page_gives_what_the_terminal_gives(tmp_path: Path) -> 
         with_own = answer(replace(found.question, ways=(way,), named=way)).judged
         assert with_own is not None
         assert with_own.gain is not None
-        # The files have printed digits: two of ratios and three of rates and costs.
-        assert words == line(found)
-        assert own["gain"] == pytest.approx(with_own.gain.estimate, rel=0.002)
-        assert own["low"] == pytest.approx(with_own.gain.low, rel=0.01)
-        assert own["high"] == pytest.approx(with_own.gain.high, rel=0.01)
+        # The files have printed digits: two of ratios and costs and three of rates.
+        assert tuple(words) == sentences(found)
+        assert own["gain"] == pytest.approx(with_own.gain.estimate, rel=1e-6)
+        assert own["low"] == pytest.approx(with_own.gain.low, rel=0.006)
+        assert own["high"] == pytest.approx(with_own.gain.high, rel=0.006)
         assert own["tps"] == pytest.approx(with_own.tps.estimate, rel=0.006)

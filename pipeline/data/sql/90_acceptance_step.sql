@@ -2,9 +2,9 @@
 -- all people: the greedy rounds on prompts that it and the compared build answered with the same
 -- text. A build is compared with the previous build of its backend, the first build of a backend
 -- with the build that most people measured. `acceptance_step` is an alarm: tokens per round changed
--- by more than 2 %, and by more than equal prompts differ within either build (`repeatability`,
--- which is 1 if all counters repeat exactly). Only counters are compared, so no machine had to be
--- idle.
+-- by more than anybody would notice (2 %), and by more than equal prompts differ within either
+-- build (`repeatability`, which is 1 if all counters repeat exactly). Only counters are compared,
+-- so no machine had to be idle.
 create table acceptance_step as
 with arms as (
   select
@@ -110,10 +110,11 @@ select
   tokens_per_round / compared_tokens_per_round as acceptance_change,
   case
     when prompts < 6 then null
-    when acceptance_change > greatest(1.02::double, repeatability) then 'more'
-    when acceptance_change < 1 / greatest(1.02::double, repeatability) then 'fewer'
+    when acceptance_change > greatest(helps_above, repeatability) then 'more'
+    when acceptance_change < 1 / greatest(helps_above, repeatability) then 'fewer'
   end as acceptance_step
 from compared
+cross join vocabulary_bound
 left join summed using (series, backend, engine_build)
 where builds > 1
 order by series, backend, build_number, engine_build;

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
 from answers.choices import PlanOption
-from answers.deciding import Deciding, deciding, line, usual
+from answers.deciding import Deciding, deciding, sentences, usual
 from answers.measure import measure_words
 from answers.memory_words import fits
 from answers.words import accuracy, why
@@ -49,7 +49,7 @@ class Card(Words, frozen=True, kw_only=True):
     after: str = ""
     speedup: str = ""
     range: str = ""
-    decides: str | None = ""
+    decides: tuple[str, ...] = ()
     strip: Mapping[str, float] = msgspec.field(default_factory=lambda: strip(1, 1, 1))
     dots: Sequence[float] = (0,)
 
@@ -107,7 +107,7 @@ def card_of(
         after=say.rate(judged.tps.estimate),
         speedup=say.times(gain.estimate),
         range=f"{gain.low:.2f} to {say.times(gain.high)}",
-        decides=line(found),
+        decides=sentences(found),
         strip=strip(gain.estimate, gain.low, gain.high),
         dots=[position(each, DIGITS) for each in dots],
     )

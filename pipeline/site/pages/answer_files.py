@@ -64,8 +64,8 @@ def answer_files(
 ) -> Iterator[Asset]:
     """Yield an index, the map's figures by model, and the answer file of each model, or of some.
 
-    Launchers have a file of names, and for each of these models one of their own. `addresses` maps a model's key to the address of its page; `only` has keys of models. A row has
-    the dots of the figure that pulls its estimate.
+    `addresses` maps a model's key to the address of its page; `only` has keys of models. A row has
+    the dots of the figure that pulls its estimate. Launchers have a file of each model, too.
     """
     by_model = grouped(pairs, attrgetter("model"))
     models = listed_models(by_model)
@@ -138,7 +138,7 @@ def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> 
     return (
         target,
         model_label(key),
-        shape and float(f"{shape.parameters:.3g}"),
+        shape and int(float(f"{shape.parameters:.3g}")),
         bool(shape and shape.experts),
         sum({each.device: each.people for each in ordered}.values()),
         page == f"models/{target}/" or page,

@@ -18,7 +18,7 @@ from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
 from answers.catalog import ways_of
 from answers.choices import Placements
-from answers.deciding import DIGITS, Deciding, deciding
+from answers.deciding import Deciding, deciding
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
@@ -197,7 +197,7 @@ def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
     yield None if found.chance is None else round(found.chance, 2)
     for figure in ("estimate", "low", "high"):
         yield round(getattr(gain, figure), 2) if gain else None
-    yield round(known.cost, DIGITS) if known else None
+    yield known.cost if known else None
 
 
 def _printed_rate(tokens_per_s: float) -> float:

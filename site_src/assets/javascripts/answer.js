@@ -1,8 +1,8 @@
 // Look up the answer to "does it help me?" in `assets/answers/`, where Python has answered every
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
-import { attach } from "./accepted.js";
 import { machineName, once } from "./answerdata.js";
+import { decides } from "./decides.js";
 import { el, link } from "./dom.js";
 import { machineFor, modelFor, USUAL_RAM_GIB } from "./listed.js";
 import { readModel, read as readNames } from "./names.js";
@@ -93,6 +93,20 @@ const slots = (question, answer) => {
   };
 };
 
+// What decides, and a field for the visitor's acceptance; its script is loaded at its first use.
+const accept = (place, rules, answer) => {
+  const [first, ...more] = decides(rules, answer);
+  place.querySelector("summary").textContent = first;
+  place.querySelector("p").textContent = more.join(" ");
+  const field = el("input", { type: "number", min: 0, max: 100, step: "any" });
+  const out = el("output");
+  const show = async () => (await import("./accepted.js")).show(rules, answer, field, out);
+  field.value = new URLSearchParams(location.search).get("accepted") ?? "";
+  field.addEventListener("input", show);
+  place.append(el("label", "", "I get ", field, " % accepted"), out);
+  if (field.value) show();
+};
+
 const answered = (data, question, answer) => {
   const card = document.querySelector("#dm-answer").content.firstElementChild.cloneNode(true);
   const words = slots(question, answer);
@@ -109,7 +123,7 @@ const answered = (data, question, answer) => {
     card.querySelector("[data-link=model]").href =
       data.root + (page === true ? `models/${id}/` : page);
   if (words.after) place(card.querySelector("svg"), answer);
-  attach(card, data.decides, answer);
+  if (answer.cost) accept(card.querySelector(".dm-decides"), data.decides, answer);
   return card;
 };
 

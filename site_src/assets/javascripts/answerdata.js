@@ -12,8 +12,11 @@ export const unpacked = ({ spelled, ...table }) => {
   const keys = {};
   for (const [meant, words] of Object.entries(table.keys))
     for (const word of words.split(" ")) keys[word] = meant;
-  for (const [at, words] of spelled.entries())
-    for (const word of words.match(/\S+/g) ?? []) keys[word] = `${keys[word] ?? "card"} ${at}`;
+  for (const [at, words] of spelled.entries()) {
+    const name = table.cards[at][0].replace(/\b\d+gb\b|[^a-z0-9.]/g, "");
+    for (const word of `${name} ${words}`.match(/\S+/g))
+      keys[word] = `${keys[word] ?? "card"} ${at}`;
+  }
   return { ...table, keys };
 };
 // The cards that a machine's name states: `2 rtx 3090` for `2 × RTX 3090`.

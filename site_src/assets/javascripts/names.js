@@ -44,7 +44,7 @@ const spotsIn = (table, tokens) => {
     own.sizes.push(...[...(number ? [] : before), ...after].filter(({ kind }) => SIZE.test(kind)));
   }
   if (spots.length === 1 && spots[0].count === 1)
-    spots[0].count = first(tokens, "count")?.value ?? 1;
+    spots[0].count = first(tokens.slice(places.at(-1)), "count")?.value ?? 1;
   return spots;
 };
 // The card of this size and main memory, given the sum of all cards' memories: more than twice

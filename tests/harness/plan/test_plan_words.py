@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
@@ -69,3 +70,19 @@ def test_memory_is_compared_with_what_is_available() -> None:
 
     assert re.search(r"^available +7,082 ", text, re.MULTILINE)
     assert "device memory had a median error of 78 MiB over public logs" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("qwen3.6-35b-a3b on RTX 3060 12 GB", True),
+        ("qwen3.6-35b-a3b on RTX 3090", False),  # more memory
+        ("qwen3.8-27b on RTX 3060 12 GB", False),  # no mixture of experts
+    ],
+)
+def test_a_cache_of_experts_is_named_with_its_published_evidence(
+    question: str, *, named: bool
+) -> None:
+    evidence = "41.7 → 69.3 tokens/s with MTP for Qwen3.6-35B-A3B on an RTX 3060 12 GB"
+
+    assert (evidence in words(question, "--details")) == named
