@@ -30,7 +30,8 @@ from pipeline.intake import git, paths
 from pipeline.intake.paths import PUBLISHED
 from pipeline.intake.reply import Claim, Effect, Move, Reply, Result, described
 from pipeline.site.pages import evidence_file, feeds, learned_file
-from pipeline.site.pages.answer_pages import FOLDER, answer_files, common_answers
+from pipeline.site.pages.answer_files import FOLDER, answer_files
+from pipeline.site.pages.answer_pages import common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site

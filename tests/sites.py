@@ -18,7 +18,7 @@ from answers.evidence import pairs
 from answers.learned import learned
 from pipeline.cache import Cache
 from pipeline.site.build import build
-from pipeline.site.pages.answer_pages import answer_files
+from pipeline.site.pages.answer_files import answer_files
 from pipeline.site.pages.model import Asset, Site
 from schemas.submission import Submission
 from tests.builds import over_builds

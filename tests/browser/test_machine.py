@@ -19,7 +19,7 @@ from answers.evidence import PairFigure
 from answers.learned import Learned
 from answers.listed import listed_machines, question_by_name
 from answers.machines import described_computer
-from pipeline.site.pages import answer_pages
+from pipeline.site.pages import answer_files
 from schemas.codec import decode
 from schemas.vocabulary import say
 from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, watch
@@ -301,8 +301,8 @@ def test_nothing_is_loaded_before_a_visitor_asks(tab: Page, base: str) -> None:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(base, wait_until="networkidle")
-        before = [url for url in asked if answer_pages.FOLDER in url or "answer.js" in url]
-        with page.expect_response(f"**/{answer_pages.FOLDER}/index.json"):
+        before = [url for url in asked if answer_files.FOLDER in url or "answer.js" in url]
+        with page.expect_response(f"**/{answer_files.FOLDER}/index.json"):
             page.locator(CARD).click()
 
     assert before == []

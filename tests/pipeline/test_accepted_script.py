@@ -13,7 +13,7 @@ from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import described_computer
 from answers.ways import OwnRounds
 from pipeline.site.pages.answer_card import words_of
-from pipeline.site.pages.answer_pages import rules
+from pipeline.site.pages.answer_files import rules
 from pipeline.site.pages.answer_rows import COLUMNS, figures
 from tests.scripts import run
 

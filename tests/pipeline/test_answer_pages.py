@@ -74,7 +74,6 @@ def test_other_methods_have_peoples_figures_first_then_what_is_expected(
     assert re.fullmatch(r"DFlash \d\.\d\d\N{MULTIPLICATION SIGN} \(1 person\)", first)
     assert [re.sub(r"about \d\.\d", "about 1.5", each) for each in rest] == [
         "Draft model about 1.5\N{MULTIPLICATION SIGN}",
-        "EAGLE-3 about 1.5\N{MULTIPLICATION SIGN}",
     ]
 
 

@@ -79,22 +79,10 @@ def heat_map(rows: list[theme.Row]) -> Picture:
     The devices that most people tried come first.
     """
     rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
-    people = Counter[str]()
-    for row in rows:
-        people[row["device_label"]] += row["people"]
-    devices = [label for label, _ in people.most_common()]
+    devices = _most_people_first(rows)
     sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
     chosen = {"through": ("backend", "Backend "), "doing": ("task_label", "Task ")}
-    selects = [
-        alt.param(
-            name=name,
-            value="any",
-            bind=alt.binding_select(
-                options=["any", *sorted({row[column] for row in rows} - {"any"})], name=words
-            ),
-        )
-        for name, (column, words) in chosen.items()
-    ]
+    selects = [_select(rows, name, *each) for name, each in chosen.items()]
     base = (
         marks.base(rows)
         .transform_filter(" && ".join(f"datum.{c} === {n}" for n, (c, _) in chosen.items()))
@@ -119,6 +107,19 @@ def heat_map(rows: list[theme.Row]) -> Picture:
     )
     picture = marks.layered([squares, figures], height=len(devices) * SQUARE_PX + EDGE_PX)
     return picture.add_params(*selects)
+
+
+def _most_people_first(rows: list[theme.Row]) -> list[str]:
+    people = Counter[str]()
+    for row in rows:
+        people[row["device_label"]] += row["people"]
+    return [label for label, _ in people.most_common()]
+
+
+def _select(rows: list[theme.Row], name: str, column: str, words: str) -> alt.Parameter:
+    """A list in which the reader selects a value of a column, or any."""
+    options = ["any", *sorted({row[column] for row in rows} - {"any"})]
+    return alt.param(name=name, value="any", bind=alt.binding_select(options=options, name=words))
 
 
 def speedup_by_depth(rows: list[theme.Row]) -> Picture:

@@ -11,7 +11,7 @@ from answers.choices import PlanOption
 from answers.deciding import Deciding, deciding, sentences, usual
 from answers.measure import measure_words
 from answers.memory_words import fits
-from answers.words import accuracy, assumed, why
+from answers.words import accuracy, why
 from answers.words import way as way_of
 from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.pages.strips import position
@@ -19,7 +19,7 @@ from schemas.vocabulary import METHODS, say
 
 CLEAR = 1.05  # a factor beyond this has a direction
 DIGITS = 2
-MOST_OTHERS = 3  # ways to draft that a card names beside the recommended one
+MOST_OTHERS = 2  # ways to draft that a card names beside the recommended one
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     measure: str | None = ""
     usual: str | None = ""
     room: str | None = ""
-    assumed: str | None = ""
 
 
 class Card(Words, frozen=True, kw_only=True):
@@ -70,7 +69,6 @@ def words_of(found: Answer, known: Deciding | None) -> Words:
         support=_evidence(found.judged, found.chance),
         why=why(found, whole=False),
         others=others(found),
-        assumed=assumed(found),
         accuracy=accuracy(found),
         room=room[:1].lower() + room[1:],
         use=command.text if command else None,
@@ -82,7 +80,7 @@ def words_of(found: Answer, known: Deciding | None) -> Words:
 
 def words_at(found: Answer, known: Words) -> Words:
     """The text of an answer with the same gains as a `known` one, in the same memory."""
-    return replace(known, way=way_of(found), assumed=assumed(found))
+    return replace(known, way=way_of(found))
 
 
 def card_of(

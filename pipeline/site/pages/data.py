@@ -8,6 +8,7 @@ import duckdb
 import orjson
 from markupsafe import Markup
 
+from answers.presets import HEAD
 from pipeline.data.aggregate import row_meaning
 from pipeline.data.column_meanings import description, metrics
 from pipeline.data.export import (
@@ -46,6 +47,7 @@ def data_page(
         version=SPEEDUPS_VERSION,
         example=example(connection),
         launchers=launchers.FOLDER,
+        head=HEAD,
         **sections(connection),
     )
 

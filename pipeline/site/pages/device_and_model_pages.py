@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import duckdb
 
 from pipeline.site.charts import Chart, definitions, drawn, rows_of
-from pipeline.site.pages import model, strips, switch_off
+from pipeline.site.pages import model, strips
 from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.rows import Row, grouped, read
 from pipeline.site.tally import spread, tally, usual
@@ -119,7 +119,6 @@ def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
         "usual": usual(figures) if kind == "target" else None,
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": strips.typical(rows),
-        "advice": [x for x in switch_off.clear_cases(shown.pop("clear")) if x.loses],
         **shown,
     }
 
@@ -133,7 +132,6 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Tables:
     return {
         "strips": strips.main_rows(connection),
         "failures": tuple(row for row in read(connection, "failure") if row.counted),
-        "clear": read(connection, "switch_off"),
         "newest": read(connection, "newest"),
         "credits": tuple(row for row in read(connection, "credits") if row.counted),
         "pairs": read(connection, "published_pairs"),

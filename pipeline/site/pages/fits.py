@@ -19,7 +19,7 @@ from answers.model import Setting
 from answers.rates import Rate
 from answers.shapes import shapes
 from answers.ways import DraftSource, PlannedModel, Way
-from pipeline.site.pages import answer_pages, learned_file
+from pipeline.site.pages import answer_files, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import grouped
@@ -50,7 +50,7 @@ def fits(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        answers_folder=answer_pages.FOLDER,
+        answers_folder=answer_files.FOLDER,
         needs_path=PATH,
         families=families(),
         quantisations=QUANTISATIONS,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import duckdb
 
 from pipeline.site.pages import answer_card, strips
-from pipeline.site.pages.answer_pages import FOLDER, CommonAnswer
+from pipeline.site.pages.answer_files import FOLDER
+from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.answer_rows import MAIN_MEMORIES_GIB
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render

@@ -1,0 +1,219 @@
+"""Write the files of answers: an index, the answers of each model on all machines, for launchers.
+
+The terminal gives the same answer to the same question (`--gpu` or `--cpu`, and a model's name).
+All sentences and commands of `assets/answers/<model>.json` are written here; page scripts only look
+them up. `answers` has the rows of each machine of the index. Each distinct string of such a file is
+stored once, in `texts`; the map's figures, which scripts do not read, are in `figures.json`.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from operator import attrgetter
+from types import MappingProxyType
+
+import msgspec
+import orjson
+
+from answers.acceptance import fitted
+from answers.answer_json import evidence_of
+from answers.catalog import model_meant
+from answers.deciding import STRIP
+from answers.evidence import ALL_TASKS, PairFigure
+from answers.listed import (
+    PROCESSORS,
+    ListedMachine,
+    listed_machines,
+    listed_models,
+    model_label,
+)
+from answers.names import read_model
+from answers.rates import Rate
+from answers.sentences import template
+from answers.sized_shapes import shape_named
+from pipeline.cache import Cache
+from pipeline.site.pages import launchers
+from pipeline.site.pages.answer_rows import COLUMNS, WORDS, ModelRows, PlannedMachine, machines_of
+from pipeline.site.pages.model import Asset, Site
+from pipeline.site.rows import grouped
+from schemas.codec import Json
+
+# People's speedups with a method, by device, target and method: the large dots of the map's rows.
+Dots = Mapping[tuple[str, str, str], Sequence[float]]
+FORMAT, VERSION = "draftmap-answers", 4
+FOLDER = "assets/answers"
+# The places of these columns after "ram".
+_METHOD, _PEOPLE, _QUANTISATION = (
+    COLUMNS.index(name) - 1 for name in ("method", "people", "quantisation")
+)
+_COUNTED = re.compile(r"(?:(\d+) \N{MULTIPLICATION SIGN} )?(.*?)(?: \d+ gb)?")
+
+
+def dots_of(dots: Dots, pair: PairFigure | None) -> Sequence[float]:
+    return dots.get((pair.device, pair.target, pair.method), ()) if pair else ()
+
+
+def answer_files(
+    site: Site,
+    pairs: Iterable[PairFigure],
+    rates: Sequence[Rate],
+    addresses: Mapping[str, str] = MappingProxyType({}),
+    dots: Dots = MappingProxyType({}),
+    only: Container[str] | None = None,
+) -> Iterator[Asset]:
+    """Yield an index, the map's figures by model, and the answer file of each model, or of some.
+
+    `addresses` maps a model's key to the address of its page; `only` has keys of models. A row has
+    the dots of the figure that pulls its estimate. Launchers have a file of each model, too.
+    """
+    by_model = grouped(pairs, attrgetter("model"))
+    models = listed_models(by_model)
+    targets = {key: _target(key, by_model.get(key, ())) for key, _ in models}
+    asked = tuple(listed_machines(chain(*by_model.values())))
+    computers = tuple(machines_of(asked, rates))
+    on_map = launchers.devices_on_map(
+        ((each.number, each.computer) for each in computers), chain(*by_model.values())
+    )
+    ids = launchers.device_ids(asked, on_map)
+    machines = {ids[each.number]: each for each in computers}
+    entries = [_model(*each, by_model.get(each[0], ()), addresses.get(each[0])) for each in models]
+    index = {"machines": [*_listed(asked, computers, on_map)], "models": entries}
+    about = _document(**index, processors=PROCESSORS, words=WORDS, decides=rules())
+    yield Asset(path=f"{FOLDER}/index.json", data=about)
+    figures = {_target(key, own): [*_figures(own)] for key, own in by_model.items()}
+    yield Asset(path=f"{FOLDER}/figures.json", data=_document(figures=figures))
+    named = ((each, targets[key]) for key, name in models for each in (model_label(key), name))
+    yield launchers.names_file(zip(asked, ids, strict=True), named, site.as_of)
+    for key, name in models:
+        if only is None or key in only:
+            own = {key: by_model.get(key, ())}
+            drawn = [dots_of(dots, pair) for pair in _whole(own[key])]
+            for_page, for_launchers = _kept_files(
+                site.cache, (key, name), machines, own, drawn, rates
+            )
+            yield Asset(path=f"{FOLDER}/{targets[key]}.json", data=for_page)
+            yield launchers.model_file(targets[key], for_launchers, site.as_of)
+
+
+def _kept_files(
+    cache: Cache,
+    model: tuple[str, str],
+    machines: Mapping[str, PlannedMachine],
+    own: Mapping[str, Sequence[PairFigure]],
+    drawn: Sequence[Sequence[float]],
+    rates: Sequence[Rate],
+) -> Sequence[bytes]:
+    """The two parts of `_files`, from the cache if no figure and no machine has changed."""
+    inputs = ["answers", model, [*machines], drawn, msgspec.to_builtins((own, rates))]
+    rows = ["rows", model, msgspec.to_builtins(own)]
+    cache.keep(rows)
+    made = cache.get_or_make(inputs, partial(_files, model, machines, own, drawn, cache, rows))
+    return made.split(b"\n")
+
+
+def rules() -> Mapping[str, object]:
+    """What `decides.js` and `accepted.js` need to compute what decides, and to say it."""
+    known = fitted()
+    names = ("even", "no-acceptance", "expected-acceptance", "strip")
+    interval = {name: getattr(known, name) for name in ("reach", "spread", "apart")}
+    return {"shares": STRIP, **interval, **{name: template(name) for name in names}}
+
+
+def _target(key: str, own: Iterable[PairFigure]) -> str:
+    """The id of a model in pages and data files: of the target that most people tried."""
+    tried = max(own, key=lambda pair: (pair.people, pair.target), default=None)
+    return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
+
+
+def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> tuple[object, ...]:
+    """A model's id, label, parameters, whether it is a mixture, the number of people, and the page.
+
+    The page is true if its address follows from the id, and its address if not. If several
+    models fit a question, scripts choose the one of most people.
+    """
+    shape = shape_named(name)
+    ordered = sorted(own, key=attrgetter("people"))  # of each device, most people come last
+    target = _target(key, own)
+    return (
+        target,
+        model_label(key),
+        shape and int(float(f"{shape.parameters:.3g}")),
+        bool(shape and shape.experts),
+        sum({each.device: each.people for each in ordered}.values()),
+        page == f"models/{target}/" or page,
+    )
+
+
+def _listed(
+    asked: Sequence[ListedMachine],
+    computers: Sequence[PlannedMachine],
+    on_map: Mapping[int, str],
+) -> Iterator[tuple[object, ...]]:
+    """Yield each machine's entry in the index, whose free memory is known for a single card.
+
+    Its cards, and its id on the map, are true if they follow from its name and its memory.
+    """
+    known = {each.number: each.computer.devices for each in computers}
+    for number, each in enumerate(asked):
+        cards, device = known.get(number, ()), on_map.get(number)
+        free = int(cards[0].free_mib) if len(cards) == 1 else None
+        gib, own = each.gib and round(each.gib), device == launchers.own_id(each)
+        named = each.cards == _cards_in(each.name)
+        yield each.name, gib, each.kind, named or each.cards, free, own or device
+
+
+def _cards_in(name: str) -> str:
+    """The cards that a machine's printed name states: `2 rtx 3090`, with the keys of cards."""
+    count, card = _COUNTED.fullmatch(name.lower()).groups("1")  # type: ignore[union-attr]
+    return f"{count} {card}"
+
+
+def _files(
+    model: tuple[str, str],
+    machines: Mapping[str, PlannedMachine],
+    pairs: Mapping[str, Sequence[PairFigure]],
+    dots: Sequence[Sequence[float]],
+    cache: Cache,
+    kept_rows: Sequence[object],
+) -> bytes:
+    """The answer file of a model and, on a second line, the devices of its file for launchers.
+
+    Rows for machines without new results come from the cache. A row has the positions of the map's
+    figures of its machine, and that of the figure that pulls its estimate, whose `dots` it shows.
+    """
+    (key, name), texts = model, dict[str, int]()
+    figures, drafting = [*_figures(pairs[key])], [each.method for each in _whole(pairs[key])]
+    ref = read_model(name)
+    target = model_meant(ref)
+    rows: list[list[object]] = [[] for _ in range(1 + max(x.number for x in machines.values()))]
+    devices: dict[str, object] = {}
+    kept = orjson.loads(cache.get(kept_rows) or b"{}")
+    known = target and ModelRows(ref, target, pairs, kept)  # a reported shape may be unknown
+    for device, machine in machines.items():
+        for each, (values, words, quoted, methods) in known.rows(machine) if known else ():
+            numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
+            here = [*map(figures.index, quoted)]
+            method, people = values[_METHOD], values[_PEOPLE]
+            pulls = (at for at in here if people and drafting[at] == method)
+            rows[each.number].append([each.ram_gib, *values, *numbers, here, next(pulls, None)])
+            if each is machine:
+                row = {"quantisation": values[_QUANTISATION], "methods": methods}
+                devices[device] = row
+    cache.put(kept_rows, orjson.dumps(known.used if known else {}))
+    about = {"model": _target(key, pairs[key]), "name": name, "columns": COLUMNS}
+    answers = _document(**about, answers=rows, texts=list(texts), dots=dots)
+    return answers + b"\n" + orjson.dumps(devices)
+
+
+def _figures(pairs: Iterable[PairFigure]) -> Iterator[Json]:
+    """Yield a model's figures on all tasks and quantisations; rows have positions in this list."""
+    yield from map(evidence_of, _whole(pairs))
+
+
+def _whole(pairs: Iterable[PairFigure]) -> Iterator[PairFigure]:
+    return (each for each in pairs if each.task == ALL_TASKS and each.quantisation is None)
+
+
+def _document(**content: object) -> bytes:
+    return orjson.dumps({"format": FORMAT, "version": VERSION, **content})
