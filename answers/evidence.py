@@ -20,6 +20,7 @@ from answers.rates import is_processor
 _SAME_SIZE = 0.1  # sizes are printed in whole GB
 Tier = Literal["measured", "imported", "published"]
 ALL_TASKS = "all"
+_MODE = "-thinking"
 
 
 class PairFigure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
@@ -103,6 +104,16 @@ def by_model() -> Mapping[str, Sequence[PairFigure]]:
     for pair in pairs():
         found[pair.model].append(pair)
     return found
+
+
+def of_model(known: Mapping[str, Sequence[PairFigure]], model: str) -> tuple[PairFigure, ...]:
+    """A model's figures: `Qwen3.6-27B, thinking` is a mode of Qwen3.6-27B, no other model."""
+    base = model.removesuffix(_MODE)
+    named = known.get(f"{base}{_MODE}", ())
+    modes = tuple(pair for pair in named if ", " in pair.target_name)
+    if model != base and len(modes) < len(named):
+        return tuple(named)
+    return (*known.get(base, ()), *modes)
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.engine_table import implied_engine
 from answers.errors import QuestionError
-from answers.evidence import PairFigure, by_model, rig_of
+from answers.evidence import PairFigure, by_model, of_model, rig_of
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
@@ -109,7 +109,7 @@ def question_about(
     return Question(
         name=ref.written,
         model=ref.slug,
-        pairs=tuple(known.get(ref.slug, ())),
+        pairs=of_model(known, ref.slug),
         target=target,
         computer=computer,
         setting=Setting(),

@@ -201,9 +201,9 @@ def accuracy(found: Answer) -> str:
         return sentence("measured-here")
     if gain and way and gain.basis == "curve":
         counted = way.measured or way.acceptance is not None
-        (held, arms), error = CURVE_ARMS, say.percent(TRANSFER_ERROR)
+        (held, arms), within = CURVE_ARMS, say.percent(TRANSFER_ERROR)
         name = "curve-tested" if counted else "curve-assumed"
-        return sentence(name, held=held, arms=arms, error=error)
+        return sentence(name, held=held, arms=arms, error=within)
     plain = learned().errors
     error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
     if error is not None:

@@ -21,7 +21,7 @@ import orjson
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
 from answers.catalog import model_meant
-from answers.evidence import ALL_TASKS, PairFigure
+from answers.evidence import ALL_TASKS, PairFigure, of_model
 from answers.listed import (
     COMMON,
     PROCESSORS,
@@ -152,13 +152,14 @@ def answer_files(
         words=WORDS,
     )
     yield Asset(path=f"{FOLDER}/index.json", data=index)
-    figures = {_target(key, own): [*_figures(own)] for key, own in by_model.items()}
+    about = {key: of_model(by_model, key) for key in by_model}
+    figures = {_target(key, own): [*_figures(own)] for key, own in about.items()}
     yield Asset(path=f"{FOLDER}/figures.json", data=_document(figures=figures))
     names = [each.name for each in asked]
     for key, name in models:
         if only is not None and key not in only:
             continue
-        own = {key: by_model.get(key, ())}
+        own = {key: about.get(key, ())}
         inputs = ["answers", key, name, names, msgspec.to_builtins((own, rates))]
         rows = ["rows", key, name, msgspec.to_builtins(own)]
         cache.keep(rows)
@@ -168,7 +169,8 @@ def answer_files(
 
 def _target(key: str, own: Iterable[PairFigure]) -> str:
     """The id of a model in pages and data files: of the target that most people tried."""
-    tried = max(own, key=lambda pair: (pair.people, pair.target), default=None)
+    named = (pair for pair in own if pair.model == key)  # not another mode of the model
+    tried = max(named, key=lambda pair: (pair.people, pair.target), default=None)
     return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
 
 
