@@ -28,7 +28,7 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
         return "No", None
     chance = chance_of_gain(gain.estimate, gain.low, gain.high)
     here = _is_here(choice)
-    own = here or way.acceptance is not None
+    own = here or way.accepted is not None
     known = own or (
         figures is not None and (figures.tier != "published" or figures.people >= _SEVERAL)
     )

@@ -106,6 +106,14 @@ def _warnings(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     if asked.way is not None:
         yield from _displaced(asked, alone)
         yield from _states(asked, alone)
+    card_mib = sum(each.free_mib for each in asked.case.devices)
+    mixture, stay = asked.case.target.name, asked.found.placement.cpu_experts
+    if asked.fits and stay and "a3b" in mixture.lower() and CACHED[0] <= card_mib <= CACHED[1]:
+        yield sentence("expert-cache")
+
+
+# Free memory of cards with 12 to 16 GB, for which a cache of experts was published.
+CACHED = (10 * 1024, 16 * 1024)
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """An answer as the object that `plan --json` prints."""
 
 from answers.answer import Answer
+from answers.deciding import deciding
 from answers.evidence import PairFigure
 from answers.model import Buffers, Memory
 from answers.rounds import Curve
@@ -30,6 +31,7 @@ def as_json(answer: Answer) -> Json:
         "plain_tps": _estimate(answer.alone.tps),
         "speedup": _estimate(asked.gain) if asked.gain else None,
         "accuracy": encode(judged.accuracy) if judged and judged.accuracy else None,
+        "decides": _decides(answer),
         "curve": _curve(curve, answer) if curve else None,
         "recommended": _recommended(answer),
         "alternatives": [
@@ -77,6 +79,23 @@ def _curve(curve: Curve, answer: Answer) -> Json:
         "used": used,
         "widths": [*curve.probe.widths],
         "costs": costs,
+    }
+
+
+def _decides(answer: Answer) -> Json:
+    """What decides; `None` without a draft in each round."""
+    known = deciding(answer)
+    if known is None:
+        return None
+    names = ("cost", "even", "expected", "low", "high")
+    values = {name: getattr(known, name) for name in names}
+    return {
+        "depth": known.depth,
+        **{name: None if value is None else round(value, 3) for name, value in values.items()},
+        "is_own": known.is_own,
+        "people": known.people,
+        "task": known.task,
+        "gains": {f"{share:g}": round(gain, 3) for share, gain in known.strip.items()},
     }
 
 

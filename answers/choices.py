@@ -6,6 +6,7 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
+from answers.acceptance import with_accepted
 from answers.engine_commands import (
     ServeLine,
     default_depth,
@@ -16,7 +17,7 @@ from answers.engine_commands import (
 from answers.engine_table import ENGINES
 from answers.estimate import Accuracy, Setup, predicted, typical, usual_depth
 from answers.evidence import PairFigure
-from answers.kinds import kind_of
+from answers.kinds import kind_of, machine_kind
 from answers.model import LayerPlacement
 from answers.placement import LoadPlan, Projection, fit, largest_context, project
 from answers.speed import MachineSpeed, SpeedEstimate, plain
@@ -64,7 +65,7 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def estimated(self) -> bool:
         """Whether the gain is predicted from people's figures, not measured or from formulas."""
         by = self.gain.basis if self.gain else "physics"
-        return by not in ("curve", "physics", "here", "doubted")
+        return by not in ("curve", "physics", "here", "doubted", "acceptance")
 
     @property
     def accuracy(self) -> Accuracy | None:
@@ -92,7 +93,8 @@ class Placements:
     """Placements and longest contexts of a target, without a draft and with each way to draft.
 
     The results are cached, because machines with equal memory share them. `fixed` is the requested
-    placement.
+    placement. `options` are the ways to draft, by way and kind of machine, where no figure of the
+    place and no speed decides the gain.
     """
 
     def __init__(self, load: LoadPlan, fixed: LayerPlacement | None = None) -> None:
@@ -100,6 +102,7 @@ class Placements:
         self._fixed = fixed
         self._ways: dict[tuple[object, ...], Mapping[int, Projection]] = {}
         self._contexts: dict[tuple[object, ...], int | None] = {}
+        self.options: dict[tuple[object, ...], PlanOption] = {}
 
     @cached_property
     def alone(self) -> Projection:
@@ -159,13 +162,22 @@ def without_draft(
 def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
     """The option for a way to draft, at its usual depth.
 
-    If the acceptance or the cost of wider steps was measured, it is the depth predicted fastest.
+    If the cost of wider steps was measured, it is the depth predicted fastest.
     """
+    key = (way.key, machine_kind(setup.question.rig))
+    known = None if setup.of_place else placements.options.get(key)
+    if known is not None and known.gain is not None:
+        return replace(known, tps=alone.tps.times(known.gain))
+    found = _option(way, alone, setup, placements)
+    if not setup.of_place and found.found.placement == alone.found.placement:
+        placements.options[key] = found
+    return found
+
+
+def _option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
     depths = _depths(way, setup)
     placed, loads = placements.of(way, depths), {n: way.load(alone.case, n) for n in depths}
-    gains = {
-        n: way.measured.get(n) or predicted(setup, loads[n], placed[n], way, n) for n in depths
-    }
+    gains = {n: way.measured.get(n) or _gain(setup, loads[n], placed[n], way, n) for n in depths}
     depth = max(gains, key=lambda each: (placed[each].fits, gains[each].estimate))
     gain, here = gains[depth], setup.here(way.method)
     return replace(
@@ -182,18 +194,24 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
     )
 
 
+def _gain(setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int) -> SpeedEstimate:
+    """The predicted speedup, from the asker's own acceptance if it is known."""
+    gain = predicted(setup, load, found, way, depth)
+    if way.accepted is None or gain.basis == "curve":
+        return gain
+    return with_accepted(setup, load, found, way, depth, gain)
+
+
 def _depths(way: Way, setup: Setup) -> tuple[int, ...]:
-    """The depths to compare: all that a measured curve covers, or with a known acceptance.
+    """The depths to compare: all that a measured curve covers.
 
     Otherwise, only the one that most people use with the method for this model.
     """
-    if way.measured:
+    if way.measured or len(way.depths) == 1:
         return way.depths
     timed = tuple(filter(setup.curve_for, way.depths))
     if timed and way.source != "text":
         return timed
-    if way.acceptance is not None or len(way.depths) == 1:
-        return way.depths
     here = next((pair.depth for pair in setup.here(way.method) if pair.depth), None)
     known = here or usual_depth(setup.question.figures, way.method) or default_depth(way.method)
     return (min(way.depths, key=lambda depth: abs(depth - known)),)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from answers.engine_table import engine_kind
 from answers.evidence import ALL_TASKS, PairFigure, Rig
-from answers.kinds import Case, drafting_class, kind_of, machine_kind
+from answers.kinds import Case, drafting_class, kind_of
 from answers.placement import LoadPlan, Projection
 from answers.question import Question
 from answers.rounds import Curve, highest, speedup
@@ -87,10 +87,10 @@ class Typical(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Pull(msgspec.Struct, frozen=True, kw_only=True):
-    """The pull of figures on an estimate: its shift and variance, as logarithms."""
+    """The pull of figures on an estimate, and the deviation of one more person, as logarithms."""
 
     shift: float
-    variance: float
+    deviation: float
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -144,7 +144,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def of_place(self) -> tuple[PairFigure, ...]:
         """The figures of this place."""
-        return tuple(filter(self.near, self.question.figures))
+        return tuple(filter(self.near, self.question.figures_here))
 
     def here(self, method: str) -> tuple[PairFigure, ...]:
         """The figures of this place with a method."""
@@ -172,19 +172,25 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         kind = typical().kinds.get(kind_of(method, mixture=mixture))
         return here, own, kind.people if kind and not own else 0.0
 
+    def case(self, load: LoadPlan, way: Way) -> Case:
+        """The kind of a way to draft on this machine."""
+        return Case(
+            rig=self.question.rig,
+            mixture=load.target.mixture,
+            method=way.method,
+            partly=not self.found.fits_whole,
+        )
+
     def pull(self, case: Case) -> Pull:
         """The pull of this model's figures with methods that draft alike."""
         drafting = drafting_class(case.method)
         near: list[tuple[float, float]] = []
         far: list[tuple[float, float]] = []
         for pair in self.question.figures:
-            if drafting_class(pair.method) != drafting:
-                continue
-            rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
-            there = replace(case, rig=rig, method=pair.method, partly=pair.offload)
-            above = math.log(pair.speedup) - typical().log_speedup(there)
-            here = pair.method == case.method and pair in self.of_place
-            (near if here else far).append((_people(pair), above))
+            if drafting_class(pair.method) == drafting:
+                here = pair.method == case.method and pair in self.of_place
+                above = _above_usual(pair, mixture=case.mixture)
+                (near if here else far).append((_people(pair), above))
         return pull(near, far)
 
 
@@ -193,6 +199,14 @@ def typical() -> Typical:
     """The medians that ship with the program."""
     data = resources.files("answers").joinpath("fitted.json").read_bytes()
     return msgspec.json.decode(data, type=Typical)
+
+
+@cache
+def _above_usual(pair: PairFigure, *, mixture: bool) -> float:
+    """The logarithm of a figure's speedup above what is usual for its kind; the same for all."""
+    rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
+    case = Case(rig=rig, mixture=mixture, method=pair.method, partly=pair.offload)
+    return math.log(pair.speedup) - typical().log_speedup(case)
 
 
 def _people(pair: PairFigure) -> int:
@@ -217,12 +231,7 @@ def pull(near: Sequence[tuple[float, float]], far: Iterable[tuple[float, float]]
         above = sum(n * above for n, above in near) / people
         share = variance / (variance + PEOPLE**2 / people)
         shift, variance = shift + share * (above - shift), variance * (1 - share)
-    return Pull(shift=shift, variance=variance)
-
-
-def deviation(found: Pull) -> float:
-    """The standard deviation of one more person's figure."""
-    return math.sqrt(PEOPLE**2 + found.variance)
+    return Pull(shift=shift, deviation=math.sqrt(PEOPLE**2 + variance))
 
 
 def predicted(
@@ -230,14 +239,14 @@ def predicted(
 ) -> SpeedEstimate:
     """The predicted gain of speculation over the target alone in the same memory.
 
-    If the acceptance or the cost of wider steps was measured, formulas replace the estimate. A
-    curve is not used for text methods, whose rounds are mostly plain steps.
+    If the cost of wider steps was measured, formulas replace the estimate. A curve is not used for
+    text methods, whose rounds are mostly plain steps.
     """
     curve = None if way.source == "text" else setup.curve_for(depth)
-    if way.acceptance is None and curve is None:
+    if curve is None:
         return _estimated(setup, load, found, way, depth)
-    gain = speedup(load, way, depth, machine_kind(setup.question.rig), curve)
-    loss = math.exp(_displaced(setup, load, found))
+    gain = speedup(load, way, depth, curve)
+    loss = math.exp(displaced(setup, load, found))
     return replace(gain, estimate=gain.estimate * loss, low=gain.low * loss, high=gain.high * loss)
 
 
@@ -249,18 +258,12 @@ def _estimated(
     Whether a draft displaces layers depends on the memory that is free, which is only estimated. So
     the loss counts half in the estimate, in full at the lower end and not at the upper end.
     """
-    whole = setup.found.fits_whole
-    case = Case(
-        rig=setup.question.rig,
-        mixture=load.target.mixture,
-        method=way.method,
-        partly=not whole,
-    )
+    case = setup.case(load, way)
     pulled, known = setup.pull(case), typical()
-    limit = math.log(highest(load, way.source, depth, one_memory=whole))
+    limit = math.log(highest(load, way.source, depth, one_memory=not case.partly))
     middle = min(known.log_speedup(case) + pulled.shift, limit)
-    reach = known.reach.get(case.kind, known.reach[ALL]) * deviation(pulled)
-    loss, here = _displaced(setup, load, found), setup.here(way.method)
+    reach = known.reach.get(case.kind, known.reach[ALL]) * pulled.deviation
+    loss, here = displaced(setup, load, found), setup.here(way.method)
     return SpeedEstimate(
         estimate=math.exp(middle + loss / 2),
         low=math.exp(middle - reach + loss),
@@ -269,7 +272,7 @@ def _estimated(
     )
 
 
-def _displaced(setup: Setup, load: LoadPlan, found: Projection) -> float:
+def displaced(setup: Setup, load: LoadPlan, found: Projection) -> float:
     """The logarithm of the target's speed beside the draft over its speed alone; 0 or less."""
     if found.placement == setup.found.placement:
         return 0.0

@@ -6,7 +6,7 @@ people are combined, so an answer quotes what every page shows. The pipeline wri
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
@@ -97,13 +97,9 @@ def pairs() -> tuple[PairFigure, ...]:
     return msgspec.json.decode(data, type=tuple[PairFigure, ...])
 
 
-@cache
-def by_model() -> Mapping[str, Sequence[PairFigure]]:
-    """The figures that ship with the program, grouped by model."""
-    found = defaultdict(list)
-    for pair in pairs():
-        found[pair.model].append(pair)
-    return found
+def shipped_for(model: str) -> tuple[PairFigure, ...]:
+    keys = model.removesuffix(_MODE), f"{model.removesuffix(_MODE)}{_MODE}"
+    return of_model({key: [each for each in pairs() if each.model == key] for key in keys}, model)
 
 
 def of_model(known: Mapping[str, Sequence[PairFigure]], model: str) -> tuple[PairFigure, ...]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.engine_table import implied_engine
 from answers.errors import QuestionError
-from answers.evidence import PairFigure, by_model, of_model, rig_of
+from answers.evidence import PairFigure, of_model, of_task, rig_of, shipped_for
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
@@ -23,7 +22,7 @@ from answers.rates import Rate, rates_of, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
 from answers.usual_weights import fitted
-from answers.ways import PlannedModel, Way
+from answers.ways import PlannedModel
 from estimates.roofline import devices
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary.documents import document
@@ -102,14 +101,17 @@ def question_about(
     computer: Computer,
     *,
     pairs: Mapping[str, Sequence[PairFigure]] | None = None,
+    task: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> Question:
     """The question about a model on a computer of known bandwidths, without ways to draft."""
-    known = by_model() if pairs is None else pairs
+    known = shipped_for(ref.slug) if pairs is None else of_model(pairs, ref.slug)
     return Question(
         name=ref.written,
         model=ref.slug,
-        pairs=of_model(known, ref.slug),
+        pairs=known,
+        figures=of_task(known, task, ref.written),
+        task=task,
         target=target,
         computer=computer,
         setting=Setting(),
@@ -121,12 +123,7 @@ def question_about(
 
 def with_ways(asked: Question) -> Question:
     """The question with all ways to draft for its model."""
-    return replace(asked, ways=_ways(asked.target, asked.figures_here))
-
-
-@lru_cache(maxsize=256)
-def _ways(target: PlannedModel, figures: tuple[PairFigure, ...]) -> tuple[Way, ...]:
-    return catalog.ways_of(target, figures)
+    return replace(asked, ways=catalog.ways_of(asked.target, asked.figures_here))
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:

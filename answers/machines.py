@@ -32,6 +32,8 @@ GIB = 1024.0
 _SIZE = re.compile(r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s{0,9}G(?:i?B)\b", re.IGNORECASE)
 _TRANSFERS = re.compile(r"DDR\d\w?-?\s*(\d{3,5})", re.IGNORECASE)
 _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
+_COUNT = re.compile(r"(\d{1,9})\s*[x\N{MULTIPLICATION SIGN}]\s", re.IGNORECASE)
+_MOST_CARDS, _MOST_GIB = 99, 4096
 DEFAULT_RAM_GIB = 32
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
@@ -104,9 +106,7 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
 
     Raises `QuestionError` for a card of unknown size.
     """
-    texts = [name.strip() for name in words.gpus if name.lower() != "none"]
-    if words.gpus and not texts and (words.vram, words.free) != (None, None):
-        raise QuestionError("--gpu none means no card; leave out --vram and --free, or name a card")
+    texts = _named_cards(words)
     notes: list[str] = []
     named = [(text, read_machine(text)) for text in texts] + ([("", said)] if said else [])
     cards = [card for text, each in named for card in _cards(text, each, words, notes)]
@@ -132,6 +132,23 @@ def described_computer(words: MachineWords, said: NamedMachine | None = None) ->
             "not share memory"
         )
     return replace(found, notes=tuple(notes), machines=max(1, len(shared)), described=True)
+
+
+def _named_cards(words: MachineWords) -> list[str]:
+    """The texts that name cards, without `none`. Raises `QuestionError` for a contradiction."""
+    texts = [name.strip() for name in words.gpus if name.lower() != "none"]
+    if len(texts) < len(words.gpus):
+        if texts:
+            other = "none, or the other --gpu"
+        elif (words.vram, words.free) != (None, None):
+            other = "--vram and --free, or name a card"
+        else:
+            return []
+        raise QuestionError(f"--gpu none means no card; leave out {other}")
+    for text in texts:
+        if (count := _COUNT.match(text)) and not 1 <= int(count[1]) <= _MOST_CARDS:
+            raise QuestionError(f"{text!r}: give a number of cards from 1 to {_MOST_CARDS}")
+    return texts
 
 
 def computer_of_parts(
@@ -224,6 +241,8 @@ def _known_card(
     if gib and stated and stated != gib:
         notes.append(f"{written!r} already states {gib:g} GB, so {option} {stated:g} is ignored")
     gib = gib or stated or devices().memory_gib.get(key) or in_name
+    if gib is not None and gib > _MOST_GIB:
+        raise QuestionError(f"{written!r}: a card has at most {_MOST_GIB:,} GB")
     if gib is None and usual and words.free is None:
         gib = usual
         notes.append(

@@ -38,7 +38,7 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
     if measured.draft is not None:
         yield _name(measured.draft)
     yield "--quick"
-    yield from ("--method", f"{way.method}:n_max={measured.depth}" if way else _NO_DRAFT)
+    yield from ("--method", f"{way.method}{_depth(measured)}" if way else _NO_DRAFT)
     if found.question.task:
         yield from ("--tasks", found.question.task)
     options = [*_loaded(measured)]
@@ -51,6 +51,12 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
     most = found.alone.found.placement.layers
     if most > measured.found.placement.layers:
         yield from ("--baseline-gpu-layers", str(most))
+
+
+def _depth(measured: PlanOption) -> str:
+    """The depth as an option of the method; some methods have no settable depth."""
+    sized = measured.way is not None and "n_max" in METHODS[measured.way.method].defaults
+    return f":n_max={measured.depth}" if sized else ""
 
 
 def _name(source: PlannedModel) -> str:

@@ -135,6 +135,7 @@ def sizes_of(facts: ModelFacts, setting: Setting) -> BufferSizes:
     )
 
 
+@lru_cache(maxsize=4096)  # machines with one card differ only in its size
 def place(
     facts: ModelFacts,
     setting: Setting,

@@ -147,11 +147,12 @@ class Buffers(msgspec.Struct, kw_only=True):
         """MiB by kind of buffer, under the names shown to users."""
         return asdict(self)
 
-    def add_draft(self, draft: "Buffers") -> None:
-        """Add a draft model's buffers under the kinds that are reserved for drafts."""
+    def with_draft(self, draft: "Buffers") -> "Buffers":
+        """These and a draft model's buffers, under the kinds that are reserved for drafts."""
+        both = self.by_kind()
         for kind, mib in draft.by_kind().items():
-            name = f"draft_{kind}" if f"draft_{kind}" in KIND_LABELS else kind
-            setattr(self, name, getattr(self, name) + mib)
+            both[f"draft_{kind}" if f"draft_{kind}" in both else kind] += mib
+        return Buffers(**both)
 
 
 KIND_LABELS = {

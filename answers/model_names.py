@@ -21,7 +21,7 @@ from schemas.vocabulary.documents import document
 WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
 # "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
-_BITS = r"(?<![A-Z0-9.])(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])"
+_BITS = r"(?<!\.)(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)"
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
 _SPELLINGS = document("spellings")
@@ -33,7 +33,6 @@ _HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 
 
 Step = tuple[re.Pattern[str], str]
-QuantisationName = tuple[str, re.Pattern[str], "Quantisation | None"]
 
 
 class Quantisation(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,23 +55,44 @@ def quantisation_of(name: str) -> Quantisation | None:
 def find_quantisation(text: str) -> tuple[Quantisation, str, str] | None:
     """A quantisation, its label, and the part of the text that names it, or `None`.
 
-    The label is spelled as in file names: `UD-Q4_K_XL` for `ud q4_k_xl`.
+    The label is spelled as in file names: `UD-Q4_K_XL` for `ud q4_k_xl`. Of several, the first in
+    the order of `quantisations` counts.
     """
+    rows, pattern = quantisations()
     text = CACHE.sub(lambda cache: " " * len(cache[0]), text)
-    for label, pattern, bits in quantisation_names():
-        if found := pattern.search(text):
-            if bits is not None:
-                return bits, label, found[0]
-            if not label:
-                return None
-            # A whole number of bits does not include the scales.
-            body = float(found[1]) + (0 if "." in found[1] else _SCALES)
-            name = found[1] + label
-            stated = Quantisation(
-                name=name, body=body, embedding=body, output=body, error=_BITS_ERROR
-            )
-            return stated, name, found[0]
-    return None
+    named = [(found.lastindex or 0, found) for found in pattern.finditer(text)]
+    at, found = min(named, default=(0, None), key=lambda each: each[0])
+    if found is None or not (label := rows[at - 2][0]):
+        return None
+    bits, written = rows[at - 2][1], ("UD-" if found[1] and label[0] in "IQ" else "") + label
+    if bits is None:
+        # A whole number of bits does not include the scales.
+        body, written = float(found[at]) + (0 if "." in found[at] else _SCALES), found[at] + label
+        bits = Quantisation(name=written, body=body, embedding=body, output=body, error=_BITS_ERROR)
+    return bits, written, found[0]
+
+
+@cache
+def quantisations() -> tuple[tuple[tuple[str, Quantisation | None], ...], re.Pattern[str]]:
+    """Labels as in files with their bits (`None` if the text has them), and the pattern.
+
+    The pattern's first group is the mark of dynamic quantisations, each other one a label's, in
+    this order: longer names first, then those with a `match`; bits before floats. A text that does
+    not state its quantisation has no label.
+    """
+    rows = table("quantisations.csv", _TEXT)
+    rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
+    found: list[tuple[str, Quantisation | None]] = [("", None)]
+    patterns = ["(NOT_STATED)"]
+    for row in rows:
+        if row["name"] == "F32":
+            found.append(("-bit", None))
+            patterns.append(_BITS)
+        words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
+        found.append((re.sub("^UD_", "UD-", row["name"]), Quantisation(**row)))
+        patterns.append(f"({words})")
+    names = "|".join(patterns)
+    return tuple(found), _separated(rf"(?<![A-Z0-9])(UD_)??(?:{names})(?![A-Z0-9]|\.\d)")
 
 
 def _separated(pattern: str) -> re.Pattern[str]:
@@ -82,27 +102,6 @@ def _separated(pattern: str) -> re.Pattern[str]:
 
 # A quantisation of the cache is not the weights'.
 CACHE = _separated(_SPELLINGS["patterns"]["cache"])
-
-
-@cache
-def quantisation_names() -> tuple[QuantisationName, ...]:
-    """Labels as in files, patterns, and bits (`None` if the text has them), in order of search.
-
-    Longer names come first, then those with a `match`; bits come before floats.
-    """
-    rows = table("quantisations.csv", _TEXT)
-    rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
-    found: list[QuantisationName] = [("", _separated("NOT_STATED"), None)]
-    for row in rows:
-        if row["name"] == "F32":
-            found.append(("-bit", _separated(_BITS), None))
-        words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
-        label, bits = row["name"], Quantisation(**row)
-        for dynamic in ("UD_", "") if label[0] in "IQ" else ("",):
-            pattern = _separated(rf"(?<![A-Z0-9]){dynamic}(?:{words})(?![A-Z0-9])")
-            spelled = re.sub("^UD_", "UD-", dynamic + label)
-            found.append((spelled, pattern, bits))
-    return tuple(found)
 
 
 def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ TABLE = names_table()
 FOUND = {
     name: re.compile(re.sub(r"\(\?<(?=\w)", "(?P<", text), re.ASCII)
     for name, text in TABLE.patterns.items()
+    if name not in ("cache", "quantisation")  # those of `answers/model_names.py`
 }
 _CLASSES = [(name, re.compile(text, re.ASCII)) for name, text in TABLE.classes]
 _STEPS = {name: compiled(steps) for name, steps in TABLE.steps.items()}
@@ -27,7 +28,7 @@ _LONGEST_KEY = 8  # tokens
 class Token(NamedTuple):
     """A part of a text. Its kind is that of a key in the table, or one of those of the pattern.
 
-    Those are `processor`, `without` (a card), `size` (of a card) and `main` (memory) in GiB,
+    Those are `processor`, `size` (of a card) and `main` (memory) in GiB,
     `context` in tokens, `count`, `times`, `word`, or a sign itself. `model` is a model's name.
     """
 
@@ -94,7 +95,7 @@ def _tokens(plain: str) -> Iterator[Token]:
         (name, text), *units = [each for each in found.groupdict().items() if each[1]] or [("", "")]
         factor = TABLE.units.get(units[0][1][0], 1) if units else 1
         value = int(float(text) * factor * 10 + 0.5) / 10 if name[-1:].isdigit() else 0
-        kind, words = text if name == "sign" else name.strip("123"), found[0].strip(" .")
+        kind, words = text if name == "sign" else name.strip("123"), found[0].strip(" .!")
         if kind and words:
             yield Token(kind, words, value)
 

@@ -6,6 +6,7 @@ A card is refused if a word beside its name makes it another card (`4090 ti`).
 """
 
 import difflib
+import math
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -48,9 +49,13 @@ class _Spot(msgspec.Struct):
     def card(self, total: float) -> tuple[NamedCard | None, float | None]:
         """The card of this size, and main memory in GiB, given the sum of all cards' memories.
 
-        A name that fits no card is one of unknown name if its size is stated.
+        A name that fits no card is one of unknown name if its size is stated. More than twice the
+        memory of a card is neither a size of it nor of a changed one.
         """
-        own = next((x for x in self.sizes if x.kind == "size" or self.shares), None)
+        first = self.cards[0] if self.cards else None
+        most = max(2 * (first.own or math.inf), total, *first.sizes) if first else math.inf
+        sized = (x for x in self.sizes if x.kind == "size" and x.value <= most)
+        own = next(iter(self.sizes) if self.shares else sized, None)
         gib = own.value if own else None
         other = (x.value for x in self.sizes if x is not own and not self.shares)
         ram = next((x for x in other if x not in (gib, (gib or 0) * self.count)), None)
@@ -205,17 +210,15 @@ def _machine(tokens: Sequence[Token]) -> NamedMachine:
         ram = found["main"].value
     processor = found["processor"].text if "processor" in found else None
     alone = max((x.value for x in tokens if x.kind == "size" and not spots), default=None)
-    plain = " ".join(x.text for x in tokens)
-    if alone and not FOUND["mac"].search(plain) and (unknown or not processor):
+    if alone and (unknown or not processor):
         count = int(found["count"].value) if "count" in found else 1
         cards = [NamedCard(key=None, count=count, gib=alone)]
     if not cards and not unknown:
         ram = ram or alone
-        words = named_tokens([Token("word", word) for word in (processor or "").split()])
+        named_processors = " ".join(x.text for x in tokens if x.kind == "processor")
+        words = named_tokens([Token("word", word) for word in named_processors.split()])
         rows = (TABLE.cards[int(x.meant[0])] for x in words if x.kind == "card")  # its own graphics
         cards = [NamedCard(key=row.key, gib=ram) for row in rows if row.shares][:1]
-    if processor is None and FOUND["processor_word"].search(plain):
-        processor = "cpu"
     shared = cards and all(card.key in devices().sharing for card in cards)
     return NamedMachine(tuple(cards), None if shared else ram, processor, tuple(unknown))
 
@@ -231,7 +234,7 @@ def _spots(tokens: Sequence[Token]) -> list[_Spot]:
         last, kinds = spots[-1] if spots else None, {each.kind for each in since}
         if token.kind == "card":
             count = next((int(x.value) for x in reversed(since) if x.kind == "count"), 0)
-            if last and last.meant == token.meant and not kinds & _LEFT:
+            if last and last.meant == token.meant and (last.shares or not kinds & _LEFT):
                 several = "+" in kinds and "(" not in kinds and not last.shares
                 last.count = last.count + (count or 1) if several else max(last.count, count)
             elif last and "/" in kinds:  # a choice

@@ -13,7 +13,7 @@ from functools import cache
 import msgspec
 from msgspec import structs
 
-from answers.model_names import CACHE, TAGS, model_key, quantisation_names, table, without_tags
+from answers.model_names import CACHE, TAGS, model_key, quantisations, table, without_tags
 from estimates.roofline import devices
 from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS
 from schemas.vocabulary.documents import document
@@ -26,6 +26,10 @@ _MAKERS = {
     "m": "apple",
 }
 _SIZE = re.compile(r"\b(\d+)gb\b")
+# Spellings with a plural: "two 3090s", "two DGX Sparks"; an RX 7700S is another card than RX 7700.
+_PLURAL = re.compile(
+    r"(?!(?:rx)?[67]\d00$)(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}|.*(?:spark|halo|xtx|xt|gx10|orin|thor)"
+)
 
 
 class ListedCard(msgspec.Struct, frozen=True, array_like=True):
@@ -60,14 +64,19 @@ class NamesTable(msgspec.Struct, frozen=True, kw_only=True):
     units: Mapping[str, float]
     classes: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
-    quantisations: tuple[tuple[str, str], ...]
+    quantisations: tuple[str, ...]
 
 
 @cache
 def names_table() -> NamesTable:
     """The table, compiled once."""
     token = "|".join(_SOURCE["token"])
-    patterns = _SOURCE["patterns"] | {"token": token, "cache": CACHE.pattern}
+    labels, quantisation = quantisations()
+    patterns = _SOURCE["patterns"] | {
+        "token": token,
+        "cache": CACHE.pattern,
+        "quantisation": quantisation.pattern,
+    }
     return NamesTable(
         cards=tuple(_cards()),
         keys=_keys(),
@@ -79,13 +88,16 @@ def names_table() -> NamesTable:
         units=_SOURCE["units"],
         classes=tuple((name, _filled(pattern)) for name, pattern in _SOURCE["classes"]),
         models=_models(),
-        quantisations=tuple((label, pattern.pattern) for label, pattern, _ in quantisation_names()),
+        quantisations=tuple(label for label, _ in labels),
     )
 
 
 @cache
 def packed() -> Mapping[str, object]:
-    """The table as pages load it: the spellings of each card, and of each other meaning."""
+    """The table as pages load it: the spellings of each card, and of each other meaning.
+
+    A card's spellings are those besides its name, squeezed and without its size.
+    """
     table = names_table()
     cards: list[list[str]] = [[] for _ in table.cards]
     others: dict[str, list[str]] = {}
@@ -97,7 +109,12 @@ def packed() -> Mapping[str, object]:
         for each in lists:
             each.append(word)
     keys = {meant: " ".join(words) for meant, words in others.items()}
-    return {**structs.asdict(table), "keys": keys, "spelled": [" ".join(words) for words in cards]}
+    own = [re.sub(r"\b\d+gb\b|[^a-z0-9.]", "", card.key) for card in table.cards]
+    spelled = [
+        " ".join(word for word in words if word != name)
+        for name, words in zip(own, cards, strict=True)
+    ]
+    return {**structs.asdict(table), "keys": keys, "spelled": spelled}
 
 
 def _filled(pattern: str) -> str:
@@ -108,14 +125,16 @@ def _filled(pattern: str) -> str:
 
 @cache
 def _parts() -> dict[str, str]:
-    families = _SOURCE["models"]["families"].split()
-    processor, without = (re.sub(r"\(\?<\w+>", "(?:", row) for row in _SOURCE["token"][:2])
+    families, names = _SOURCE["models"]["families"].split(), sorted(_name_words())
+    tasks = {word for words in _SOURCE["task"].values() for word in words.split()}
     return {
         **_SOURCE["parts"],
         "FAMILY": "|".join(sorted(families, key=len, reverse=True)),
-        "NAME": "|".join(sorted(_name_words())),
+        "NAME": "|".join(names),
+        "LETTER": "|".join(name for name in names if len(name) == 1),
+        "TASK": "|".join(name for name in names if name in tasks),
         "TAG": TAGS,
-        "PROCESSOR": f"{processor}|{without}",
+        "PROCESSOR": re.sub(r"\(\?<\w+>", "(?:", _SOURCE["token"][0]),
     }
 
 
@@ -141,10 +160,10 @@ def _slugs() -> tuple[str, ...]:
         *table("shapes.csv", ("name", "match", "architecture")),
         *table("sizes.csv", ("name", "match", "source")),
     ]
-    listed = document("listed", "answers")["models"]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
-    names = [*(row["name"] for row in rows), *listed, *presets]
-    return tuple(sorted({*map(model_key, names), *MODEL_SLUGS.values()}))
+    slugs = {MODEL_SLUGS.get(row["name"], row["name"]) for row in rows}
+    slugs |= {model_key(name) for name in (*document("listed", "answers")["models"], *presets)}
+    return tuple(sorted(slugs.union(MODEL_SLUGS.values())))
 
 
 def _models() -> dict[str, str]:
@@ -171,6 +190,7 @@ def _cards() -> Iterator[ListedCard]:
         size = _SIZE.search(key)
         laptop = f"{key} laptop"
         maker = next((letter for letter, line in _MAKERS.items() if re.match(line, key)), "a")
+        maker = "g" if maker == "a" and key in table.sharing else maker
         own = key in table.sharing or maker == "m" or re.search(r"laptop|[0-9]m\b", key)
         yield ListedCard(
             key=key,
@@ -198,16 +218,16 @@ def _card_keys() -> dict[str, str]:
         for word in _spellings(key):
             found.setdefault(word, []).append(at)
     found |= listed
-    for word in [each for each in found if re.fullmatch(r"(?:[a-z]{0,2}|[rg]tx)[0-9]{2,4}", each)]:
+    for word in [each for each in found if _PLURAL.fullmatch(each)]:
         found.setdefault(f"{word}s", found[word])  # "two 3090s"
     return {word: " ".join(map(str, rows)) for word, rows in sorted(found.items())}
 
 
 def _spellings(key: str) -> set[str]:
-    """The usual spellings of a name in the table, squeezed; none for a laptop's card of two."""
+    """The usual spellings of a name in the table, squeezed; of a laptop's card of two, its own."""
     name = " ".join(_SIZE.sub(" ", key).split())
     bare = name.removesuffix(" laptop")
     forms = {name, bare} if bare == name or bare not in devices().names else set()
     for pattern, to in _SOURCE["forms"]:
         forms |= {re.sub(pattern, to, form) for form in forms}
-    return {re.sub(r"[^a-z0-9.]+", "", form) for form in forms}
+    return {re.sub(r"[^a-z0-9.]+", "", form) for form in (name, *forms)}

@@ -145,8 +145,10 @@ def merge_placements(
     """Combine the buffers of a target and a draft that were placed separately."""
     devices, host = target
     if draft is not None:
-        devices[0].add_draft(draft[0][0])
-        host.add_draft(draft[1])
+        devices, host = (
+            (devices[0].with_draft(draft[0][0]), *devices[1:]),
+            host.with_draft(draft[1]),
+        )
     # Without devices, the plan still has one entry for them, which needs no memory.
     ranges = [_range(case, *each) for each in zip(devices, case.devices, strict=False)]
     shared = sum(each.total() for each in devices) if case.unified else 0.0
@@ -219,7 +221,9 @@ def placed_whole(case: LoadPlan) -> Projection:
 
 
 def _share(case: LoadPlan) -> tuple[float, ...]:
-    return tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
+    if len(case.devices) < 2:  # noqa: PLR2004 - nothing is divided
+        return (1.0,)
+    return tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices)
 
 
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:

@@ -13,7 +13,7 @@ from answers.names import ModelRef, read_model
 from answers.sized_shapes import is_head, shape_named
 from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS
-from schemas.vocabulary.documents import document
+from schemas.vocabulary.documents import document, read_entry
 
 DEFAULT_TARGET = "smollm2-135m:f16"
 DEFAULT_DRAFT = "smollm2-135m:q4_1"
@@ -28,7 +28,7 @@ _TABLES = document("presets", "answers")
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
 
-class Preset(msgspec.Struct, frozen=True, kw_only=True):
+class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A named model: in a hub repository, or derived on this machine from the embedded weights.
 
     Two presets with the same `vocabulary` can draft for each other. For a file that contains a
@@ -73,7 +73,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
         return f"layers {first} to {last} removed from Q4_1"
 
 
-class PresetPair(msgspec.Struct, frozen=True, kw_only=True):
+class PresetPair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A target and a draft that people use together; each is a preset's or a model's name."""
 
     target: str
@@ -82,25 +82,9 @@ class PresetPair(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
 
 
-class Month(msgspec.Struct, frozen=True, kw_only=True):
-    """The run requested this month, of one method with the first of `targets` that fits."""
-
-    targets: tuple[str, ...]
-    method: str
-    tasks: tuple[str, ...]
-    prompts: int
-    max_output_tokens: int
-    blocks: int
-
-
-@cache
-def month() -> Month:
-    return msgspec.convert(_TABLES["month"], Month)
-
-
 @cache
 def presets() -> dict[str, Preset]:
-    listed = msgspec.convert(_TABLES["presets"], list[Preset])
+    listed = [read_entry(Preset, f"presets.{x.get('name')}", x) for x in _TABLES["presets"]]
     return {each.name: replace(each, key=model_key(each.model)) for each in listed}
 
 
@@ -228,4 +212,4 @@ def _joined(name: str) -> str:
 
 @cache
 def pairs() -> tuple[PresetPair, ...]:
-    return msgspec.convert(_TABLES["pairs"], tuple[PresetPair, ...])
+    return tuple(read_entry(PresetPair, f"pairs.{x.get('target')}", x) for x in _TABLES["pairs"])

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import msgspec
 
-from answers.evidence import PairFigure, Rig, of_task, rig_of
+from answers.evidence import PairFigure, Rig, rig_of
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit
@@ -17,7 +17,8 @@ from schemas.rig import LLAMA_CPP
 class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A question: a model on a machine, and the task if one was named.
 
-    `model` is the model's key in the evidence; `pairs` are about the model on any machine. `ways`
+    `model` is the model's key in the evidence. `pairs` are about the model on any machine, and
+    `figures` are those of them for the task, if it has them, or for all tasks. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
     that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
     model's step times on this machine, measured for steps over 1, 2, … tokens, and `plain` its
@@ -30,6 +31,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     computer: Computer
     setting: Setting
     pairs: tuple[PairFigure, ...]
+    figures: tuple[PairFigure, ...] = ()
     ways: tuple[Way, ...] = ()
     named: Way | None = None
     alone: bool = False
@@ -51,11 +53,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def rig(self) -> Rig:
         """The machine's entry in the evidence."""
         return rig_of(self.computer)
-
-    @cached_property
-    def figures(self) -> tuple[PairFigure, ...]:
-        """The map's figures of the model on all machines, for the task if it has them."""
-        return of_task(self.pairs, self.task, self.name)
 
     @cached_property
     def figures_here(self) -> tuple[PairFigure, ...]:

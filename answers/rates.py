@@ -40,7 +40,7 @@ def rate_of(
     left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
     if left_ms <= 0:
         return None
-    gb = gb_per_token(facts)
+    gb = weights_per_token(facts) / _GB
     return Rate(
         device=device,
         on_cpu=on_cpu,
@@ -58,7 +58,7 @@ def with_rates(computer: Computer, rates: Sequence[Rate], facts: ModelFacts) -> 
     Each bandwidth is from results with the models nearest in size; `None` without such a result.
     """
     device, host = (
-        reached((each for each in rates if each.on_cpu == on_cpu), gb_per_token(facts))
+        reached((x for x in rates if x.on_cpu == on_cpu), weights_per_token(facts) / _GB)
         for on_cpu in (False, True)
     )
     speed = replace(computer.speed, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
@@ -79,11 +79,6 @@ def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
 def is_processor(device: str, processor: str) -> bool:
     """Whether a device in the results is this processor; a stated number of threads is ignored."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}
-
-
-def gb_per_token(facts: ModelFacts) -> float:
-    """The weights in GB that the model reads per token."""
-    return weights_per_token(facts) / _GB
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:

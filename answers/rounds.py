@@ -1,19 +1,18 @@
 """Compute a round's yield in tokens and its cost in plain steps; their ratio is the speedup.
 
 A round is one step of the target over the drafted tokens, plus the drafting. It yields the accepted
-tokens and one more. The cost of wider steps is the usual one, or that of a measured curve. The
-formulas replace the estimate from figures where the acceptance or the cost of wider steps was
-measured, and they limit every estimate.
+tokens and one more. The cost of wider steps is the usual one, or that of a measured curve. With a
+measured curve, the formulas replace the estimate from figures, and they limit every estimate.
 """
 
 import math
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import msgspec
 
 from answers.placement import LoadPlan
 from answers.speed import SpeedEstimate, weights_per_token
-from answers.ways import DraftSource, Way
+from answers.ways import DraftSource, OwnRounds, Way
 from estimates.decomposition import step_ms
 from schemas.submission import VerificationProbe
 
@@ -24,16 +23,14 @@ CURVE_ARMS = 13, 14  # arms with probes in `results/`: the number within that er
 # The chance that the first drafted token is accepted, from the tokens per round that 58 people
 # published, each counted once: the range of nine in ten, and the median.
 _LOW, _FIRST, _HIGH = 0.5, 0.86, 0.985
-# Each further position is accepted less often: in public figures, acceptance falls from 70 to 38 %
-# over five positions.
-_NEXT_POSITION = 0.9
+# Each further position is accepted less often: the chance of the n-th is the first one's to the
+# power of 1 + 0.35 (n - 1). With it, people's first chances are alike (0.87 to 0.89) at all depths.
+_LATER = 0.35
 # The usual cost in plain steps that each drafted token adds to a round, its drafting by an own head
 # included: medians over people of published figures with a stated acceptance. Mixtures read more
-# experts in wider steps.
-_SLOPES = (("apple", 0.42), ("amd", 0.54), ("cpu", 0.42))
-_SLOPE, _SLOPE_MIXTURE, _SLOPE_TEXT = 0.23, 0.53, 0.1
-# The error of that cost, as the 90 % half-width of a logarithm.
-_COST_ERROR = 0.4
+# experts in wider steps. Drafting with a separate model adds the share of the bytes that it reads.
+_SLOPES = (("apple", 0.42), ("amd", 0.54), ("cpu", 0.42), ("nvidia old", 0.45))
+_SLOPE, _SLOPE_MIXTURE = 0.23, 0.53
 _Z90 = 1.6449
 
 
@@ -80,60 +77,61 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-@cache
-def chances(acceptance: float | None, depth: int) -> tuple[float, float, float]:
-    """The lowest, usual and highest acceptance, averaged over positions; all alike if measured."""
-    if acceptance is not None:
-        return (acceptance,) * 3
-    low, usual = (
-        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth) for first in (_LOW, _FIRST)
-    )
-    return low, usual, _HIGH  # at the top, all positions are accepted alike
+def chance_of(tokens: float, depth: int) -> float:
+    """The acceptance, equal for all drafted tokens, at which a round yields this many tokens."""
+    return _chance(tokens, depth, 0.0)
+
+
+def first_chance(tokens: float, depth: int) -> float:
+    """The acceptance of the first drafted token at which a round yields this many tokens."""
+    return _chance(tokens, depth, _LATER)
 
 
 @lru_cache(maxsize=4096)
-def chance_of(tokens: float, depth: int) -> float:
-    """The acceptance, equal for all drafted tokens, at which a round yields this many tokens."""
+def _chance(tokens: float, depth: int, later: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
-        below = tokens_per_round(middle, depth) < tokens
+        below = tokens_per_round(middle, depth, later) < tokens
         low, high = (middle, high) if below else (low, middle)
     return (low + high) / 2
 
 
-def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
+def usual_tokens(depth: int) -> tuple[float, float, float]:
+    """The tokens of a round: the lowest of nine in ten people, the usual ones, the highest."""
+    return yielded(_LOW, depth), yielded(_FIRST, depth), yielded(_HIGH, depth)
+
+
+def yielded(first: float, depth: int) -> float:
+    """The tokens of a round whose first drafted token has this chance, and later ones less."""
+    return tokens_per_round(first, depth, _LATER)
+
+
+def tokens_per_round(accepted: float, depth: int, later: float = 0.0) -> float:
     """The tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
-    The chance of acceptance falls by the factor `decay` from each position to the next.
+    The chance of the n-th position is the first one's to the power of 1 + `later` * (n - 1).
     """
-    total, reached, chance = 1.0, 1.0, accepted
-    for _ in range(depth):
-        reached *= chance
-        total += reached
-        chance *= decay
-    return total
+    powers = (n + later * n * (n - 1) / 2 for n in range(1, depth + 1))
+    return 1.0 + sum(math.pow(accepted, power) for power in powers)
 
 
-def speedup(
-    load: LoadPlan, way: Way, depth: int, machine: str, curve: Curve | None = None
-) -> SpeedEstimate:
-    """The speedup with the measured acceptance, or with a measured `curve`, with 90 % bounds.
-
-    `machine` is its kind, such as `nvidia old`.
-    """
-    low, estimate, high = (
-        tokens_per_round(accepted, depth) / round_cost(load, way, depth, machine, accepted, curve)
-        for accepted in chances(way.acceptance, depth)
-    )
-    error = _COST_ERROR if curve is None else TRANSFER_ERROR
-    found = widened(low, estimate, high, error)
+def speedup(load: LoadPlan, way: Way, depth: int, curve: Curve) -> SpeedEstimate:
+    """The speedup with a measured curve, at the usual acceptance or the asker's."""
+    own = None if way.accepted is None else tokens_of(way.accepted, depth)
+    tokens = usual_tokens(depth) if own is None else (own,) * 3
+    low, middle, high = (each / round_cost(load, way, depth, each, curve) for each in tokens)
+    found = widened(low, middle, high, TRANSFER_ERROR)
     return SpeedEstimate(
-        estimate=estimate,
-        low=found.low,
-        high=min(found.high, depth + 1.0),
-        basis="physics" if curve is None else "curve",
+        estimate=found.estimate, low=found.low, high=min(found.high, depth + 1.0), basis="curve"
     )
+
+
+def tokens_of(accepted: OwnRounds, depth: int) -> float:
+    """The tokens of a round of this depth, from an acceptance at the depth of its measurement."""
+    measured = accepted.depth or depth
+    tokens = accepted.tokens or 1 + (accepted.share or 0.0) * measured
+    return tokens if measured == depth else yielded(first_chance(tokens, measured), depth)
 
 
 def widened(low: float, estimate: float, high: float, error: float) -> Ranged:
@@ -145,29 +143,27 @@ def widened(low: float, estimate: float, high: float, error: float) -> Ranged:
     )
 
 
-def round_cost(
-    load: LoadPlan,
-    way: Way,
-    depth: int,
-    machine: str,
-    accepted: float,
-    curve: Curve | None = None,
-) -> float:
+def round_cost(load: LoadPlan, way: Way, depth: int, tokens: float, curve: Curve) -> float:
     """The cost of a round in plain steps: one step over the draft, the drafting, and a replay.
 
     Without copies of its recurrent state, a target returns to a checkpoint after a rejection and
-    computes the accepted tokens again. Text methods cost a wider step only if they find a draft.
+    computes the accepted tokens again. Raises `ValueError` beyond the timed widths.
     """
-    text, measured = way.source == "text", curve.cost(depth + 1) if curve else None
-    if measured is not None:
-        verify = measured + depth * drafting_share(load, way.source)
-    else:
-        verify = 1 + depth * _slope(load, way.source, machine)
-    if text:
-        verify = 1 + accepted * (verify - 1)
+    verify = curve.cost(depth + 1)
+    if verify is None:
+        raise ValueError(f"the curve has no step of {depth + 1} tokens")
     replays = load.target.recurrent and not load.setting.rollback_states
-    replay = (1 - accepted**depth) * (accepted if text else 1.0) if replays else 0.0
-    return verify + replay
+    replay = 1 - chance_of(tokens, depth) ** depth if replays else 0.0
+    return verify + depth * drafting_share(load, way.source) + replay
+
+
+def usual_cost(depth: int, machine: str, *, mixture: bool, drafting: float = 0.0) -> float:
+    """The usual cost of a round in plain steps on a kind of machine, such as `nvidia old`.
+
+    `drafting` is the share of the target's bytes that a separate draft model reads.
+    """
+    slope = next((slope for kind, slope in _SLOPES if machine.startswith(kind)), _SLOPE)
+    return 1 + depth * ((_SLOPE_MIXTURE if mixture else slope) + drafting)
 
 
 def drafting_share(load: LoadPlan, source: DraftSource) -> float:
@@ -181,15 +177,6 @@ def drafting_share(load: LoadPlan, source: DraftSource) -> float:
         layer.weight_bytes + layer.expert_bytes * target.used_share for layer in target.draft_layers
     )
     return (sum(head) + target.output_bytes) / weights_per_token(target)
-
-
-def _slope(load: LoadPlan, source: DraftSource, machine: str) -> float:
-    """The usual cost that each drafted token adds to a round, in plain steps."""
-    if source == "text":
-        return _SLOPE_TEXT
-    usual = next((slope for kind, slope in _SLOPES if machine.startswith(kind)), _SLOPE)
-    usual = _SLOPE_MIXTURE if load.target.mixture else usual
-    return max(usual, drafting_share(load, source)) if source == "model" else usual
 
 
 def highest(load: LoadPlan, source: DraftSource, depth: int, *, one_memory: bool) -> float:

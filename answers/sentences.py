@@ -1,12 +1,13 @@
 """The sentences of answers, from `sentences.toml`."""
 
-from collections.abc import Mapping
-
 from schemas.vocabulary.documents import document
-
-SENTENCES: Mapping[str, str] = document("sentences", "answers")
 
 
 def sentence(name: str, **words: object) -> str:
     """A sentence with these words inserted."""
-    return SENTENCES[name].format(**words)
+    return template(name).format(**words)
+
+
+def template(name: str) -> str:
+    """A sentence with the names of words in braces, which a page's script replaces as well."""
+    return str(document("sentences", "answers")[name])

@@ -19,11 +19,11 @@ from answers.model import MIB, LayerPlacement, ModelFacts, Setting, sums_of
 from answers.placement import LoadPlan, Projection
 
 # The basis of an estimate: a run on this machine with or without a verdict, results of this card
-# and model, the fit to all results, a measured curve of step times, results of other models on this
-# card, or formulas.
+# and model, the fit to all results, a measured curve of step times, the asker's acceptance, results
+# of other models on this card, or formulas.
 Basis = Literal[
-    "here", "doubted", "measured", "imported", "published", "predicted", "curve", "nearest",
-    "physics",
+    "here", "doubted", "measured", "imported", "published", "predicted", "curve", "acceptance",
+    "nearest", "physics",
 ]  # fmt: skip
 RateOf = Literal["device", "host"]  # the memory that a bandwidth belongs to
 

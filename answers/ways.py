@@ -43,11 +43,24 @@ class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
         return self.path is not None or of_other or self.server_name.startswith("-hf ")
 
 
+class OwnRounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The asker's own acceptance: a share of the drafted tokens, or the tokens of a round.
+
+    `depth` is the longest draft with which it was measured; if unknown, the usual one is assumed.
+    `basis` says where it comes from.
+    """
+
+    share: float | None = None
+    tokens: float | None = None
+    depth: int | None = None
+    basis: str = ""
+
+
 class Way(msgspec.Struct, frozen=True, kw_only=True):
     """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
-    `name` is the name of the draft model in a command. `acceptance` is the measured chance that a
-    drafted token is accepted, if it is known. `measured` has the speedups by depth that were
+    `name` is the name of the draft model in a command. `accepted` is the asker's own
+    acceptance, if it is known. `measured` has the speedups by depth that were
     measured on the machine, and `basis` says what was measured and when.
     """
 
@@ -56,7 +69,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     draft: PlannedModel | None = None
     name: str = ""
     depths: tuple[int, ...] = tuple(DEPTHS)
-    acceptance: float | None = None
+    accepted: OwnRounds | None = None
     measured: Mapping[int, SpeedEstimate] = {}
     basis: str = ""
 

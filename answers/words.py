@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
-from answers import memory_words
+from answers import deciding, memory_words
+from answers.acceptance import fitted
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.engine_table import ENGINES
+from answers.estimate import Accuracy
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
-from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
+from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, tokens_of, usual_tokens
 from answers.sentences import sentence
 from answers.speed import NEAREST_ERROR
 from schemas.rig import LLAMA_CPP
@@ -23,6 +25,8 @@ def lines(found: Answer) -> Iterator[str]:
     yield verdict(found)
     if reason := why(found):
         yield f"Why: {reason}"
+    if decides := " ".join(deciding.sentences(found)):
+        yield decides
     if lost := losses(found):
         yield f"Slower: {lost}"
     yield memory_words.fits(found)
@@ -32,12 +36,21 @@ def lines(found: Answer) -> Iterator[str]:
 
 def verdict(found: Answer) -> str:
     """The verdict, with the speed without a draft and the speed with it."""
-    return sentence(_case(found), **_words(found))
+    asked = found.asked
+    return sentence(
+        _case(found),
+        **_heading_words(found),
+        verdict="No reason to use it" if found.verdict == "No reason to" else found.verdict,
+        gives="gives" if found.verdict in ("Yes", "Probably") else "may give",
+        ratio=_ratio(found.judged or asked),
+        before=say.rate(found.alone.tps.estimate),
+        after=say.rate(asked.tps.estimate),
+    )
 
 
 def way(found: Answer) -> str:
     """A heading without figures: the recommended drafting method, or why none is recommended."""
-    return sentence(f"{_case(found)}-heading", **_words(found))
+    return sentence(f"{_case(found)}-heading", **_heading_words(found))
 
 
 def _case(found: Answer) -> str:
@@ -51,20 +64,13 @@ def _case(found: Answer) -> str:
     return "no-reason" if found.verdict == "No reason to" else "off"
 
 
-def _words(found: Answer) -> dict[str, str]:
-    asked, verdict = found.asked, found.verdict
-    option, engine = found.judged or asked, found.question.engine
-    return {
-        "verdict": "No reason to use it" if verdict == "No reason to" else verdict,
-        "gives": "gives" if verdict in ("Yes", "Probably") else "may give",
-        "way": _way(option),
-        "ratio": _ratio(option),
-        "before": say.rate(found.alone.tps.estimate),
-        "after": say.rate(asked.tps.estimate),
-        "split": _split(asked),
-        "where": "" if engine == LLAMA_CPP else f" in {ENGINES[engine].label}",
-        "missing": memory_words.missing(asked),
-    }
+def _heading_words(found: Answer) -> dict[str, str]:
+    asked = found.asked
+    if not asked.fits:
+        return {"missing": memory_words.missing(asked)}
+    engine = found.question.engine
+    where = "" if engine == LLAMA_CPP else f" in {ENGINES[engine].label}"
+    return {"way": _way(found.judged or asked), "split": _split(asked), "where": where}
 
 
 def _split(option: PlanOption) -> str:
@@ -97,8 +103,11 @@ def _ratio(option: PlanOption) -> str:
     return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
 
 
-def why(found: Answer) -> str | None:
-    """The map's figures for this card and model, and the basis of the estimate."""
+def why(found: Answer, *, whole: bool = True) -> str | None:
+    """The map's figures for this card and model, and the basis of the estimate.
+
+    Unless it is the `whole` reason, figures of other ways to draft are left out.
+    """
     judged = found.judged
     if judged is None or not found.asked.fits:
         known = "; ".join(quoted(pair, found) for pair in found.figures)
@@ -108,18 +117,18 @@ def why(found: Answer) -> str | None:
     for pair in found.figures:
         of_way = judged.way is not None and pair.method == judged.way.method
         (own if of_way else others).append(quoted(pair, found))
-    return f"{'; '.join((*own, _expected(found, judged), *others))}."
+    return f"{'; '.join((*own, _expected(found, judged), *(others if whole else ())))}."
 
 
 def _expected(found: Answer, judged: PlanOption) -> str:
     """The clause on the basis of the estimate for one more person."""
     way, gain = judged.way, judged.gain
+    if way and way.accepted and gain and gain.basis == "acceptance":
+        return sentence("by-acceptance", basis=way.accepted.basis)
     if way is not None and (way.measured or judged.figures is not None):
         return f"expected for you {_ratio(judged)}"
     if way is None or gain is None or gain.basis == "curve":
         return _by_curve(found, judged)
-    if way.acceptance is not None:
-        return "computed from the acceptance"
     method = METHODS[way.method].label
     elsewhere = [pair for pair in found.question.pairs if pair.method == way.method]
     elsewhere = [pair for pair in elsewhere if pair not in found.figures and not pair.quantisation]
@@ -137,9 +146,9 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
     curve, way, gain, width = found.question.curve, judged.way, judged.gain, judged.depth + 1
     if curve is None or way is None or gain is None:
         return ""
-    yielded = tokens_per_round(chances(way.acceptance, judged.depth)[1], judged.depth)
+    yielded = tokens_of(way.accepted, width - 1) if way.accepted else usual_tokens(width - 1)[1]
     steps, cost = yielded / gain.estimate, curve.cost(width)
-    basis = "the usual" if way.acceptance is None else "the given"
+    basis = way.accepted.basis if way.accepted else "the usual acceptance"
     parts = {"width": width, "cost": cost, "tokens": yielded, "steps": steps}
     return sentence("by-curve", source=curve.source, basis=basis, **parts)
 
@@ -191,22 +200,26 @@ def accuracy(found: Answer) -> str:
     """The sentence on the errors of predictions of this kind, tested on later figures."""
     judged = found.judged if found.asked.fits else None
     if judged is not None and judged.estimated:
-        known = judged.accuracy
-        if known is None:
-            return sentence("too-few")
-        errors = {"off": known.off, "people": known.people, "figures": known.figures}
-        return sentence("tested", held=say.percent(known.held), **errors)
+        return _tested("tested", judged.accuracy)
     gain, way = (judged.gain, judged.way) if judged is not None else (None, None)
     if gain and gain.basis in ("here", "doubted"):
         return sentence("measured-here")
+    if gain and gain.basis == "acceptance":
+        return _tested("tested-acceptance", fitted().accuracy)
     if gain and way and gain.basis == "curve":
-        counted = way.measured or way.acceptance is not None
-        (held, arms), within = CURVE_ARMS, say.percent(TRANSFER_ERROR)
-        name = "curve-tested" if counted else "curve-assumed"
-        return sentence(name, held=held, arms=arms, error=within)
+        held, arms = CURVE_ARMS
+        name = "curve-tested" if way.measured or way.accepted else "curve-assumed"
+        return sentence(name, held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
     plain = learned().errors
     error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
     if error is not None:
         within = say.percent(error.within)
         speed = sentence("speed-tested", within=within, points=error.points, factor=NEAREST_ERROR)
     return sentence("memory-tested", speed=speed, memory=logged_memory_error().total_median_mib)
+
+
+def _tested(name: str, known: Accuracy | None) -> str:
+    if known is None:
+        return sentence("too-few")
+    errors = {"off": known.off, "people": known.people, "figures": known.figures}
+    return sentence(name, held=say.percent(known.held), **errors)

@@ -4,9 +4,10 @@
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, zip_longest
 from operator import mul
+from statistics import median
 
 from estimates.trial_times import rounds
 from schemas.submission import Method, Probes, Trial, VerificationProbe
@@ -121,6 +122,16 @@ def predicted_speedup(
 def expected_tokens(chances: Sequence[float], length: int) -> float:
     """The expected tokens of a round that drafts `length` tokens: 1 + sum_i prod_{j<=i} p_j."""
     return 1.0 + float(sum(accumulate(chances[:length], mul)))
+
+
+def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) -> VerificationProbe:
+    """The median step time of each width; every width needs at least one time."""
+    return VerificationProbe(
+        context_tokens=context_tokens,
+        repeats=min(map(len, times_ms.values())),
+        widths=tuple(times_ms),
+        step_ms_median=tuple(round(median(each), 6) for each in times_ms.values()),
+    )
 
 
 def step_ms(curve: VerificationProbe, width: int) -> float | None:

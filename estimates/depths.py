@@ -8,6 +8,7 @@ engine reports the depth of each round, the range of depths is shown.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from estimates.arguments import of_arm
 from estimates.decomposition import drafted_lengths
 from schemas.codec import slug
 from schemas.method import limit
@@ -38,6 +39,7 @@ class ArmSetting:
 def setting(arm: Arm, submission: Submission) -> ArmSetting:
     """The method, depth and draft of an arm of a submission, with their labels."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
+    name = ", ".join((name, *of_arm(arm, submission)))
     draft = arm.method.draft
     model = next((model for model in submission.drafts if model.id == draft), None)
     model_label = None if model is None else f"{model.name} {model.quantisation}"

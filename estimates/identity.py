@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from estimates.arguments import of_all_arms
 from estimates.depths import ArmSetting, setting
 from estimates.gpu_names import short_name, vendor_of
 from estimates.used_gpus import used_cards
@@ -23,13 +24,15 @@ from schemas.vocabulary.say import TIMES
 _MIB_PER_GIB = 1024
 # The first rounds of an answer differ from later rounds, and a shorter answer has few later rounds.
 _DEFAULT_OUTPUT_TOKENS = 32
+LOW_POWER = "low-power mode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonDefaultSettings:
     """The settings that are not the defaults, in words; a field is `None` for a default.
 
-    `loading` names the axes that have `words` in `axes.toml`, such as the placement of layers.
+    `loading` names the axes that have `words` in `axes.toml`, such as the placement of layers, and
+    the arguments that separate results (`argument_effects.toml`).
     `measured_with` are the arguments with which `draftmap run` measures the same setting.
     """
 
@@ -100,7 +103,9 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
-    digest, changed = _machine(machine), non_default(submission.settings)
+    power = (LOW_POWER,) if machine.power_mode == "low" else ()
+    digest = _machine(machine)
+    changed = non_default(submission.settings, (*of_all_arms(submission), *power))
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
     differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
@@ -130,11 +135,15 @@ def identify(submission: Submission) -> Identity:
     )
 
 
-def non_default(settings: Settings) -> NonDefaultSettings:
-    """The settings that differ from the defaults."""
+def non_default(settings: Settings, arguments: tuple[str, ...] = ()) -> NonDefaultSettings:
+    """The settings that differ from the defaults, and the server's `arguments` that do.
+
+    The low-power mode is among the arguments: a machine is another one in it.
+    """
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]
+    loading = [*filter(None, (axis.named(value) for axis, value in changed)), *arguments]
     limit = settings.max_output_tokens  # the limit, not the length of one answer
     short = None if limit is None or limit >= _DEFAULT_OUTPUT_TOKENS else limit
     flags += ["--max-tokens", str(short)] if short else []
@@ -144,7 +153,7 @@ def non_default(settings: Settings) -> NonDefaultSettings:
         answer_limit=f"answers of {short} tokens" if short else None,
         cache_types=_cache_types(settings),
         attention=AXES["flash_attention"].non_default(settings),
-        loading=", ".join(filter(None, (axis.named(value) for axis, value in changed))) or None,
+        loading=", ".join(loading) or None,
         measured_with=tuple(flags),
     )
 
@@ -221,6 +230,15 @@ def _build_digest(machine: str, engine: Engine) -> str:
         engine.build_number,
         engine.backend_label,
     )
+
+
+def engine_group(engine: Engine) -> tuple[str, str]:
+    """The backend and the build: only results of one group must have equal answers and rounds.
+
+    The same file and build accepted 36 % of the drafts with CUDA and 92 % with Vulkan
+    (llama.cpp #26750).
+    """
+    return engine.backend_label, _engine_build(engine)
 
 
 def _engine_build(engine: Engine) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from estimates import client_clock, ratios, repeatability, verdicts
 from estimates import decomposition as parts
+from estimates.arguments import is_lossy
 from estimates.flags import raised
 from estimates.flags.observation import FlagEvidence, repeats
 from estimates.intervals import ratio_interval, reaching, time_ratio
@@ -133,7 +134,7 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
     """The reason why the intervals cannot give a verdict; `None` if they can."""
-    if METHODS[scope.arm.method.type].lossy:
+    if is_lossy(scope.arm):
         return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)
     if failed >= verdicts.MOST_FAILED or (failed > 0 and judged == "helps"):
@@ -214,7 +215,7 @@ def _judged(submission: Submission) -> Submission:
     These are sampled outputs, and outputs of an arm with lossy verification.
     """
     sampled = submission.settings.sampling != "greedy"
-    lossy = {arm.id for arm in submission.arms if METHODS[arm.method.type].lossy}
+    lossy = {arm.id for arm in submission.arms if is_lossy(arm)}
     trials = (
         replace(
             trial,

@@ -100,6 +100,7 @@ def verdict(
 # shows the cost of a round but has no speedup.
 INSTRUMENT = "instrument"
 LOSSY = "lossy-verification"
+UNCONFIRMED = "unconfirmed"
 FEW_PROMPTS = "few-prompts"
 SINGLE_PASS = "single-pass"  # noqa: S105 - a word
 FAILURES = "failures"
@@ -160,14 +161,14 @@ def after_flags(
 ) -> tuple[Estimate, ...]:
     """The estimates, made `uncertain` where a serious flag or another doubt forbids a verdict.
 
-    `Estimate.doubt` has the reason.
+    The note `unconfirmed` forbids a verdict, too. `Estimate.doubt` has the reason.
     """
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
     # A flag about a control, or a flag without an arm, concerns all arms.
     concerned = {None, *controls}
-    serious = [flag for flag in flags if flag.severity == "serious"]
+    serious = [each for each in flags if each.severity == "serious" or each.name == UNCONFIRMED]
     return tuple(
         _after_flag(
             each,

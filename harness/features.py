@@ -38,7 +38,7 @@ COMMANDS = {
     "import": "Turn another tool's raw records into results of the tier `imported`.",
     "models": "List the models and pairs known by name, check a pair, or fetch models.",
 }
-if INSTALLED:  # a wheel has no importers: they write into the results folder of a checkout
+if INSTALLED:  # a wheel only reads logs: its importers write into the results folder of a checkout
     del COMMANDS["import"]
 
 # Commands whose module is in `harness/commands`.
@@ -54,12 +54,17 @@ ENGINES = {
     "mlx": "harness.mlx",
 }
 
-# Modules of features that a run uses with some of its options.
-_PARTS = {"kept answers": "harness.acceptance.kept_answers", "answer": "harness.plan.answered"}
+# Modules of features that a run or a plan uses with some of its options.
+_PARTS = {
+    "kept answers": "harness.acceptance.kept_answers",
+    "answer": "harness.plan.answered",
+    "logs": "harness.imports.asked_log",
+    "missed gain": "harness.plan.missed_gain",
+}
 
 
 def part(name: str) -> ModuleType:
-    """Import the part of a feature that a run uses."""
+    """Import the part of a feature that another command uses."""
     return import_module(_PARTS[name])
 
 

@@ -76,8 +76,10 @@ def usable() -> Iterator[None]:
         directory().mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
+        is_file = directory().exists() and not directory().is_dir()
+        reason = "it is no directory" if is_file else error.strerror
         raise MachineError(
-            f"the cache {directory()} cannot be used ({error.strerror}); "
+            f"the cache {directory()} cannot be used ({reason}); "
             f"{'free some space or ' * (error.errno == ENOSPC)}set {VARIABLE} to another directory"
         ) from error
 

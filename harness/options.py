@@ -30,6 +30,7 @@ UNITS: Mapping[str, Unit] = {
     "FRACTION": Unit({"": 1, "%": 0.01}, "0.03 or 3%"),
 }
 _PLAIN = Unit({"": 1}, "")
+_MOST, _DIGITS = 1e12, 12  # numbers and digits beyond these are typing mistakes
 _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 
 
@@ -76,7 +77,7 @@ class Option:
         if match and match[2] in unit.factors:
             value = round(float(match[1]) * unit.factors[match[2]], 12)  # 3 % is 0.03
         low = -math.inf if self.least is None else self.least
-        high = math.inf if self.most is None else self.most
+        high = _MOST if self.most is None else self.most
         if value is None or not low <= value <= high or (whole and value % 1):
             ends = (" from ", self.least), (" to ", self.most)
             within = "".join(f"{word}{end:,}" for word, end in ends if end is not None)
@@ -125,9 +126,16 @@ def whole_numbers(
     `least` to `most`.
     """
     items = comma_separated(texts)
-    if not all(item.isdecimal() and least <= int(item) <= most for item in items):
+    counts = (count for item in items if (count := count_in(item)) is not None)
+    numbers = [count for count in counts if least <= count <= most]
+    if len(numbers) < len(items):
         raise BadInputError(
             f"--{option} {','.join(texts)}: give whole numbers from {least:,} to {most:,}, such "
             f"as {such}"
         )
-    return tuple(sorted({int(item) for item in items}))
+    return tuple(sorted({*numbers}))
+
+
+def count_in(text: str) -> int | None:
+    """Return the whole number that a text consists of; `None` if it is not one, or too long."""
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None

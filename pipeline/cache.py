@@ -46,20 +46,21 @@ class Cache:
                 return value if data == _sealed(path, value) else None
         return None
 
-    def put(self, inputs: object, value: bytes) -> None:
+    def put(self, inputs: object, value: bytes, *, level: int = 1) -> None:
+        """Cache a value; values that are compressed already are quicker with `level=0`."""
         if path := self._path(inputs):
             self.used.add(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 shutil.rmtree(path)
-            path.write_bytes(zlib.compress(_sealed(path, value), level=1))
+            path.write_bytes(zlib.compress(_sealed(path, value), level))
 
-    def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
+    def get_or_make(self, inputs: object, make: Callable[[], bytes], *, level: int = 1) -> bytes:
         """Return the cached value, or make it and cache it; `make` may depend only on `inputs`."""
         value = self.get(inputs)
         if value is None:
             value = make()
-            self.put(inputs, value)
+            self.put(inputs, value, level=level)
         return value
 
     def keep(self, inputs: object) -> None:
@@ -69,8 +70,13 @@ class Cache:
 
     def prune(self) -> None:
         """Remove all entries that this cache object did not read, write or keep."""
-        for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
+        entries = self.folder.glob("*.zlib") if self.folder else ()
+        for path in {*entries, *self.databases()} - self.used:
             path.unlink()
+
+    def databases(self) -> set[Path]:
+        """The databases in the folder, of this build and of earlier ones."""
+        return set(self.folder.glob("*.duckdb") if self.folder else ())
 
     def _path(self, inputs: object) -> Path | None:
         if self.folder is None:

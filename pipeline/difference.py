@@ -8,7 +8,7 @@ maintainer has checked moves nothing, and the reply shows what it will move once
 import json
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from math import log
 from operator import itemgetter
@@ -30,7 +30,7 @@ from pipeline.intake import git, paths
 from pipeline.intake.paths import PUBLISHED
 from pipeline.intake.reply import Claim, Effect, Move, Reply, Result, described
 from pipeline.site.pages import evidence_file, feeds, learned_file
-from pipeline.site.pages.answer_pages import answer_files, common_answers
+from pipeline.site.pages.answer_pages import FOLDER, answer_files, common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
@@ -78,6 +78,11 @@ _CLAIMS = """
     from stated_rate
     where list_contains($names, source)
     order by all
+"""
+_FLAGS = """
+    select submission, flag as name, severity, message, remedy, arm, prompt
+    from flag
+    order by submission, position
 """
 
 
@@ -228,9 +233,14 @@ def _described(new: Files, connection: duckdb.DuckDBPyConnection) -> Iterator[Re
     """The new results, with the flags of a build, which compares them with all others."""
     read = ((path, contract.read(data)) for path, data in new.items() if paths.is_result(path))
     there = {path: each for path, each in read if isinstance(each, Submission)}
-    listed = connection.execute("select submission, summary.flags from submission_document")
-    flags = dict(listed.fetchall())
-    raised = {path: tuple(Flag(**each) for each in flags[Path(path).stem]) for path in there}
+    flags = grouped(connection.execute(_FLAGS).fetchall(), itemgetter(0))
+    named = [each.name for each in fields(Flag)]
+    raised = {
+        path: tuple(
+            Flag(**dict(zip(named, row[1:], strict=True))) for row in flags[Path(path).stem]
+        )
+        for path in there
+    }
     yield from described([*there], there, raised)
 
 
@@ -276,11 +286,11 @@ def _moved_answers(
 def _answers(
     state: State, models: Container[str], cache: Cache
 ) -> Iterator[tuple[str, float | None]]:
-    index, _, *files = answer_files(cache, state.pairs, state.rates, only=models)
+    site = Site(bundle="", cache=cache)
+    index, _, _, *files = answer_files(site, state.pairs, state.rates, only=models)
     listed = json.loads(index.data)["machines"]
     machines = [f"{name} {gib:g} GB" if gib else name for name, gib, *_ in listed]
-    for file in files:
-        answered = json.loads(file.data)
+    for answered in (json.loads(x.data) for x in files if x.path.startswith(FOLDER)):
         for machine, rows in zip(machines, answered["answers"], strict=True):
             for row in rows:
                 yield f"{machine} with {answered['name']}", row[COLUMNS.index("speedup")]

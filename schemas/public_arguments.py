@@ -18,6 +18,7 @@ from schemas.vocabulary.documents import document
 
 PORT = "{port}"
 HIDDEN = "…"
+NO_FLAG = f"--{HIDDEN}"  # an argument that is not listed
 _LONGEST = 200
 _MOST = 128
 # Names of owners on the hub have no dots; host names do.
@@ -32,6 +33,15 @@ _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", 
 _LISTS: dict[str, list[str]] = document("server_arguments")
 _SETTINGS = frozenset(_LISTS["settings"])
 KINDS = {flag: kind for kind, flags in _LISTS.items() if kind != "settings" for flag in flags}
+# Of the arguments that are not in these lists, those without an effect on a result are hidden like
+# values, those with a known effect are named without a value, and all others are `NO_FLAG`.
+_EFFECTS = {
+    name: effect
+    for table in document("argument_effects").values()
+    for effect, entries in table.items()
+    for entry in (entries if effect != "parent" else ())
+    for name in entry.partition("=")[0].split()
+}
 Show = Callable[[str], str]
 
 
@@ -68,13 +78,14 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
             show = _value_of(flag)
             shown = f"{flag}={show(value)}" if equals else flag
             if show is _hide:
-                shown = HIDDEN
+                effect = _EFFECTS.get(flag.lstrip("-").replace("_", "-"))
+                shown = {None: NO_FLAG, "neutral": HIDDEN}.get(effect, shown)
             elif equals or show is _no_value:
                 show = _positional
         else:
             shown = show(word)
             show = _hide if show is _hide else _positional  # hide what follows an unknown flag
-        if shown != HIDDEN or words[-1:] != [HIDDEN]:
+        if shown not in (HIDDEN, NO_FLAG) or words[-1:] not in ([shown], [NO_FLAG]):
             words.append(shown)
     return tuple(words[:_MOST])
 

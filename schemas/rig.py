@@ -6,6 +6,7 @@ from typing import Literal, get_args
 Moment = Literal["before", "after", "during", "warm"]
 System = Literal["linux", "macos", "windows", "freebsd", "other"]
 Architecture = Literal["x86_64", "aarch64", "riscv64", "ppc64le", "other"]
+PowerMode = Literal["low", "balanced", "high"]
 Vendor = Literal["nvidia", "amd", "intel", "apple", "qualcomm", "other"]
 Backend = Literal[
     "cpu", "cuda", "vulkan", "metal", "rocm", "sycl", "opencl", "cann", "musa", "webgpu",
@@ -52,6 +53,7 @@ class Machine:
     ram_channels: int | None = None
     virtual_machine: bool | None = None
     on_battery: bool | None = None
+    power_mode: PowerMode | None = None
     desktop_on_gpu: bool | None = None
 
 

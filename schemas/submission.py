@@ -155,6 +155,7 @@ class Axes:
     flash_attention: FlashAttention | None = None
     cpu_expert_layers: int | None = None
     cpu_ffn_layers: int | None = None
+    moe_cache_mib: int | None = None
     split_mode: SplitMode | None = None
     server_arguments: tuple[str, ...] | None = None
 

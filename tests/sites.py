@@ -19,7 +19,7 @@ from answers.learned import learned
 from pipeline.cache import Cache
 from pipeline.site.build import build
 from pipeline.site.pages.answer_pages import answer_files
-from pipeline.site.pages.model import Asset
+from pipeline.site.pages.model import Asset, Site
 from schemas.submission import Submission
 from tests.builds import over_builds
 from tests.concurrency import concurrent
@@ -131,7 +131,7 @@ def answers_that_ship(temporary: Path) -> list[Asset]:
     """The files of answers from the shipped evidence, computed once for all test processes."""
     folder = _answers(temporary)
     with FileLock(folder.with_suffix(".lock")):
-        return list(answer_files(Cache(folder), pairs(), learned().rates))
+        return list(answer_files(Site(bundle="", cache=Cache(folder)), pairs(), learned().rates))
 
 
 def with_answers(temporary: Path, cache: Path) -> Path:

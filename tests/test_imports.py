@@ -31,7 +31,7 @@ ALLOWED = {
         *("harness.cli", "harness.command_help", "harness.command_options", "harness.console"),
         *("harness.commands", "harness.run.command", "harness.run.run_command"),
         *(f"harness.{feature}.command" for feature in FEATURES),
-        *("harness.compare.reference", "harness.tune.tune_request", "harness.run.month"),
+        *("harness.compare.reference", "harness.tune.tune_request"),
         *("pipeline.cli", "pipeline.intake.cli", "pipeline.intake.form", "pipeline.intake.tick"),
     ),
     "duckdb": ("pipeline.data", "pipeline.difference", "pipeline.site"),

@@ -29,8 +29,8 @@ COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
 NAMED = {
     "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, its own word
     "estimates/model.py": {"empty-draft"},  # the same
+    "estimates/arguments.py": {"lossy"},  # an effect of an argument
     "harness/report/details.py": {"empty-draft", "lossy"},  # the same; a word in a column
-    "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # Methods for targets with a head, and for models without a smaller one.
     # Methods that draft alike, so that figures of one inform the others.
     "answers/kinds.py": {

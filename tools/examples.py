@@ -83,6 +83,7 @@ def valid_files() -> dict[str, bytes]:
         draft_sampling="probabilistic",
         cpu_expert_layers=-1,
         cpu_ffn_layers=8,
+        moe_cache_mib=4096,
         split_mode="row",
         server_arguments=("--cache-reuse 256", "--swa-full"),
     )

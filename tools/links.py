@@ -113,7 +113,7 @@ def _references(site: Path, known: dict[Path, Reader]) -> Iterator[tuple[Path, s
         yield from ((path, link) for link in page.links)
     for path in site.rglob("*.css"):
         yield from ((path, link) for link in IN_CSS.findall(path.read_text("utf-8")))
-    for path in (site / "feed.xml", site / "builds.xml"):
+    for path in site.glob("*.xml"):
         links = ET.parse(path).iter(f"{ATOM}link")  # noqa: S314 - our own file
         yield from ((path, link.attrib["href"]) for link in links)
     found = json.loads((site / "search" / "search_index.json").read_bytes())["docs"]

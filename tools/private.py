@@ -18,7 +18,7 @@ TEXTS = {".html", ".txt", ".xml"}
 NAMES = {"page.json", "submissions.json", "feed.json"}
 MARKUP = {".html", ".xml"}
 # The format of feeds requires UUIDs as ids of entries.
-FEEDS = {"feed.json", "feed.xml", "builds.xml"}
+FEEDS = {"feed.json", "feed.xml", "builds.xml", "acceptance.xml"}
 TAG = re.compile(
     r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )

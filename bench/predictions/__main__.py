@@ -1,7 +1,8 @@
 """Compute the medians that ship, and test them: `python -m bench.predictions`.
 
-The program writes the medians to `answers/fitted.json`, and the ledger and the tables of the page
-Proofs to `bench/figures/`. Entries that are already in the ledger stay as they are.
+The program writes the medians to `answers/fitted.json`, those of rounds to
+`answers/accepted.json`, and the ledger and the tables of the page Proofs to `bench/figures/`.
+Entries that are already in the ledger stay as they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from answers.estimate import Typical
+from bench.predictions import accepted
 from bench.predictions.folds import deviations, left_out, other, reaches
 from bench.predictions.ledger import accuracy, ledger_file, months, read, updated
 from bench.predictions.measures import Scored, errors, half_width, held, people, side
@@ -28,6 +30,7 @@ from pipeline.data.database import open_database
 ROOT = Path(__file__).parents[2]
 COMMAND = "make predictions"
 SHIPPED = ROOT / "answers" / "fitted.json"
+ACCEPTED = ROOT / "answers" / "accepted.json"
 FIGURES = ROOT / "bench" / "figures" / "predictions.json"
 LEDGER = ROOT / "bench" / "figures" / "ledger.csv"
 ROUND_COSTS = Path(__file__).with_name("round_costs.sql")
@@ -55,12 +58,13 @@ def main() -> None:
         "command": COMMAND,
         "date": max(row.day for row in inputs.rows),
         "digest": inputs.digest,
-        "goals": [*goals(results, inputs, found)],
+        "goals": [*goals(results, inputs, found), *goals_with_acceptance(inputs)],
         "kinds": [*kinds(found)],
         "months": [*months(ledger)],
         "ledger": ledger[-_SHOWN:],
     }
     SHIPPED.write_bytes(shipped_file(typical))
+    ACCEPTED.write_bytes(shipped_file(accepted.shipped(inputs.rows)))
     LEDGER.write_text(ledger_file(ledger), "utf-8")
     FIGURES.write_bytes(
         orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -75,7 +79,7 @@ def inputs_of(results: duckdb.DuckDBPyConnection) -> Inputs:
     return Inputs(rows=tuple(seen(found)), listed=len(found), digest=digest_of(found))
 
 
-def shipped_file(typical: Typical) -> bytes:
+def shipped_file(typical: Typical | accepted.Fitted) -> bytes:
     """The medians as they ship: one line per entry, so that a diff is readable."""
     data = msgspec.json.encode(typical)
     for end in (b'],"', b'},"', b'{"'):
@@ -121,6 +125,19 @@ def goals(
         "figures": len(probes),
         "people": len({voter for _, voter in probes}),
     }
+
+
+def goals_with_acceptance(inputs: Inputs) -> Iterator[Line]:
+    """Yield the goals for figures with a stated acceptance and depth, by people."""
+    found = accepted.left_out(accepted.deviations(inputs.rows))
+    tried = {"figures": len(found), "people": people(found)}
+    for what, must, value in (
+        ("Median factor off", "at most 1.20", errors(found)[1]),
+        ("Share of 90 % intervals that contain the truth", "0.86 to 0.94", held(found)[1]),
+        ("Half-width of the interval, as a factor", "at most 1.6", half_width(found) or 0.0),
+    ):
+        name = f"With a stated acceptance: {what[0].lower()}{what[1:]}"
+        yield {"name": name, "must": must, "reached": round(value, 3), **tried}
 
 
 def kinds(found: Sequence[Scored]) -> Iterator[Line]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from answers.estimate import ALL, Pull, Typical, deviation, pull
+from answers.estimate import ALL, Pull, Typical, pull
 from answers.kinds import drafting_class
 from bench.predictions.measures import Scored, people
 from bench.predictions.rows import Seen
@@ -51,7 +51,7 @@ def predictions(known: Sequence[Seen], asked: Iterable[Seen]) -> Iterator[tuple[
                 person=row.person,
                 truth=row.truth,
                 middle=min(middle, math.log(row.depth + 1)),
-                reach=deviation(pulled),
+                reach=pulled.deviation,
                 stated=row.stated,
                 kind=row.case.kind,
             ),
@@ -83,12 +83,12 @@ def other(folds: Mapping[int, Sequence[Scored]], fold: int | None = None) -> lis
 
 def reaches(found: Sequence[Scored]) -> dict[str, float]:
     """By kind, the number of deviations that hold nine in ten figures; kinds are drawn to all."""
-    every = _width(found)
+    every = reach_of(found)
     kinds = defaultdict(list)
     for one in found:
         kinds[one.kind].append(one)
     return {ALL: round(every, 3)} | {
-        kind: round(_drawn(_width(own), every, people(own)), 3)
+        kind: round(_drawn(reach_of(own), every, people(own)), 3)
         for kind, own in sorted(kinds.items())
     }
 
@@ -110,7 +110,7 @@ def _drawn(width: float, every: float, count: int) -> float:
     return math.exp(share * math.log(width) + (1 - share) * math.log(every))
 
 
-def _width(found: Sequence[Scored]) -> float:
+def reach_of(found: Sequence[Scored]) -> float:
     """The number of deviations that contains nine in ten figures, by people."""
     rows: dict[str, int] = defaultdict(int)
     for one in found:

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,14 +15,20 @@ from answers.engine_commands import default_depth
 from answers.engine_table import engine_kind
 from answers.errors import QuestionError
 from answers.evidence import Rig, rig_of
-from answers.kinds import Case
+from answers.kinds import TEXT, Case, drafting_class
 from answers.machines import MachineWords, described_computer
 from answers.names import read_model
+from answers.shapes import ShapeRow, facts_of
 from answers.sized_shapes import shape_named
+from answers.speed import weights_per_token
 
 QUERY = Path(__file__).with_name("rows.sql")
 # A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.
 _LEAST, _MOST = 0.02, 20.0
+# With a high `p_min`, drafts end early: at about this length, in sweeps that state both.
+_STOPS_EARLY, _STOPPED = 0.5, 4
+_ROUNDED = 0.01
+_USUAL_DRAFTING = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +36,9 @@ class Seen:
     """A speedup, its person and its `day`: YYYY-MM-DD, YYYY-MM, YYYY or, if unknown, empty.
 
     `truth` is the speedup's logarithm. `stated` means that the source states the depth; otherwise
-    `depth` is the method's default.
+    `depth` is the method's default. `tokens` are those of a round, stated or computed from the
+    acceptance and the `drafted` tokens. `drafting` is the share of the target's weights that a
+    separate draft model reads.
     """
 
     case: Case
@@ -45,6 +53,9 @@ class Seen:
     card: str
     target: str
     stated: bool
+    drafted: int = 0
+    tokens: float | None = None
+    drafting: float = 0.0
 
     @property
     def place(self) -> tuple[object, ...]:
@@ -72,6 +83,8 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
         shape = shape_named(name)
         if rig is None or shape is None or not _LEAST < row["speedup"] < _MOST:
             continue
+        depth = row["depth"] or default_depth(row["method"])
+        drafted = min(depth, _STOPPED) if (row["p_min"] or 0) > _STOPS_EARLY else depth
         yield Seen(
             case=Case(
                 rig=rig,
@@ -81,7 +94,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
             ),
             model=read_model(name).slug,
             engine=engine_kind(row["engine"] or ""),
-            depth=row["depth"] or default_depth(row["method"]),
+            depth=depth,
             task=row["task"],
             truth=math.log(row["speedup"]),
             person=_person(row["person"]),
@@ -90,7 +103,34 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
             card=row["device_label"],
             target=row["target_label"],
             stated=row["depth"] is not None,
+            drafted=drafted,
+            tokens=_tokens(row, drafted),
+            drafting=_drafting(row["draft_label"], shape, row["method"]),
         )
+
+
+def _tokens(row: Mapping[str, Any], drafted: int) -> float | None:
+    """The tokens of a round: stated, or from the acceptance; `None` for drafts from the text.
+
+    A method that drafts from the text has no draft in most of its rounds.
+    """
+    tokens, accepted, depth = row["tokens_per_round"], row["acceptance"], row["depth"]
+    if depth is None or drafting_class(row["method"]) == TEXT:
+        return None
+    if tokens is not None and 1 < tokens <= depth + 1 + _ROUNDED:
+        return float(tokens)
+    return 1 + accepted * drafted if accepted else None
+
+
+def _drafting(draft: str | None, target: ShapeRow, method: str) -> float:
+    """The share of a target's weights that a draft model reads for each token."""
+    if drafting_class(method) != "model":
+        return 0.0
+    shape = shape_named(draft or "")
+    if shape is None:
+        return _USUAL_DRAFTING
+    read = (weights_per_token(facts_of(each, None)) for each in (shape, target))
+    return min(1.0, next(read) / next(read))
 
 
 def _person(name: str) -> str:

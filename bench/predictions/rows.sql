@@ -1,5 +1,14 @@
 -- One row is one speedup of a single stream, from a measured or imported cell or from a published
 -- pair of rates, with its setting and its person (one vote each).
+with stated as (
+  select source, row_id, replace(quantity, 'pooled_', '') as what, min(value) as value
+  from published_figure
+  where
+    qualifier is null and high is null
+    and quantity in ('tokens_per_round', 'acceptance_rate', 'pooled_acceptance_rate')
+  group by all
+)
+
 select
   tier,
   device_label,
@@ -18,6 +27,9 @@ select
   draft_label,
   task,
   speedup,
+  tokens_per_round,
+  null as acceptance,
+  null as p_min,
   false as partly,
   []::varchar[] as doubts
 from cell
@@ -38,10 +50,19 @@ select
   rate.draft_label,
   coalesce(rate.task, 'all'),
   rate.speedup,
+  tokens.value,
+  accepted.value,
+  published_row.p_min,
   rate.offload is not null,
   if(len(rate.also_differs) > 0, list_append(rate.doubts, 'confounded'), rate.doubts)
 from published_rate as rate
 join published_row using (source, row_id)
 join source on source.source = rate.source
+left join stated as tokens
+  on tokens.source = rate.source and tokens.row_id = rate.row_id
+    and tokens.what = 'tokens_per_round'
+left join stated as accepted
+  on accepted.source = rate.source and accepted.row_id = rate.row_id
+    and accepted.what = 'acceptance_rate'
 where coalesce(rate.concurrency, 1) = 1 and rate.speedup is not null
 order by all;

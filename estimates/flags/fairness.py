@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from estimates.arguments import pairs, read
 from estimates.flags.observation import FlagEvidence, Observation, only
+from schemas.public_arguments import HIDDEN
 from schemas.vocabulary import RUNNERS
 
 # Arguments of speculation, and arguments that make no request faster: memory reserved for drafts,
@@ -14,7 +16,6 @@ _MAY_DIFFER = re.compile(
     r"|gpu-memory-utilization|mem-fraction-static",
     re.DOTALL,
 )
-_HIDDEN = "…"
 
 
 def not_interleaved(evidence: FlagEvidence) -> Observation | None:
@@ -52,14 +53,22 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
     return Observation(differences=differences, arm=own_arm) if found else None
 
 
+def unknown_options(evidence: FlagEvidence) -> Observation | None:
+    """A server had options whose effect on a result is unknown."""
+    submission = evidence.submission
+    told = [submission.settings.server_arguments or ()]
+    told += [arm.argv or () for arm in submission.arms if submission.engine.runner == "openai"]
+    words = [word for own in told for each in own for word in each.split(maxsplit=1)]
+    found = (a for a in read(words, submission.engine.name) if a.effect == "unknown")
+    options = [str(each) for each in found]
+    return Observation(options=options) if options else None
+
+
 def _settings(argv: Sequence[str]) -> dict[str, str]:
     """The arguments by name, without those that may differ; a switch has an empty value."""
-    found: dict[str, str] = {}
-    name = ""
-    for word in argv:
-        if re.match(r"--?[A-Za-z]", word):
-            name, _, value = word.lstrip("-").replace("_", "-").partition("=")
-            found[name] = value
-        elif name and word != _HIDDEN:
-            found[name] = f"{found[name]} {word}".strip()
-    return {name: value for name, value in found.items() if not _MAY_DIFFER.fullmatch(name)}
+    found = {name: "" if value == HIDDEN else value for name, value in pairs(argv)}
+    return {
+        name: value
+        for name, value in found.items()
+        if name != HIDDEN and name[0] != "." and not _MAY_DIFFER.fullmatch(name)
+    }

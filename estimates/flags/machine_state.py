@@ -48,6 +48,11 @@ def on_battery(evidence: FlagEvidence) -> Observation | None:
     return Observation(case="changed" if len(states) > 1 else "always")
 
 
+def low_power(evidence: FlagEvidence) -> Observation | None:
+    """The system's power mode saved power: on a Mac, 12 instead of 30 tokens/s (MTPLX #128)."""
+    return Observation() if evidence.submission.machine.power_mode == "low" else None
+
+
 def clock_drop(evidence: FlagEvidence) -> Iterator[Observation]:
     """A clock was always lower in the second half of the campaign, or the GPU was throttled.
 

@@ -18,7 +18,6 @@ from harness.runners.base import Session
 from harness.runners.inprocess.context import Context, DecodeError
 from harness.runners.inprocess.session import LlamaSession
 
-_SHOWN = 20
 _UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools print differently
 
 
@@ -78,8 +77,8 @@ def _rendered(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]
     mark = next((t for t in tokens if llama_cpp.llama_vocab_is_control(words.vocab, t)), None)
     if mark is not None:
         raise BadInputError(
-            f"the prompt {prompt[:_SHOWN]!r}… contains {words.piece(mark)}, a special token of a "
-            "chat template; give the text that the user typed, or the token ids as prompt_ids"
+            f"the prompt contains {words.piece(mark)}, a special token of a chat template; give "
+            "the text that the user typed, or the token ids as prompt_ids"
         )
     return tuple(words.render(prompt, thinking=thinking))
 
@@ -98,9 +97,8 @@ def _answer_tokens(
     shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
     if stated not in shown and shown not in stated:  # either may lack thoughts or the last tokens
         raise BadInputError(
-            f"this draft decodes an answer's token ids as {own[:_SHOWN]!r}…, but the answer's "
-            f"text is {(text or '')[:_SHOWN]!r}…: the token ids are from a model with a "
-            "different vocabulary"
+            "the answer's token ids do not give its text with this draft: they are from a model "
+            "with a different vocabulary"
         )
     return tokens
 

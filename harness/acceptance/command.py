@@ -12,6 +12,7 @@ from answers.names import read_model
 from answers.rounds import Curve
 from harness import PROGRAM, console
 from harness.acceptance import kept_answers
+from harness.acceptance.own_texts import suite_of
 from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
 from harness.acceptance.read_answers import AnswersRead, read_into
 from harness.acceptance.reader import Reader
@@ -61,6 +62,12 @@ class AcceptanceOptions:
         metavar="FILE",
         usual=True,
     )
+    texts: Path | None = option(
+        "Your own prompts: a file with one prompt a line, or chats as JSON lines. The target "
+        "answers them now; they stay on this machine, and only counts are saved.",
+        metavar="FILE",
+        usual=True,
+    )
     keep_answers: Path | None = option(
         "Save the answers that the target writes now to this file (NAME.jsonl), for testing other "
         "drafts.",
@@ -99,6 +106,8 @@ def acceptance(
 
     - `python -m harness acceptance big.gguf small.gguf`
 
+    - `python -m harness acceptance big.gguf small.gguf --texts prompts.txt`
+
     - `python -m harness run --target big.gguf --keep-answers answers.jsonl`
 
     - `python -m harness acceptance big.gguf small.gguf --answers answers.jsonl`
@@ -130,10 +139,13 @@ def _pair(options: Options, asked: AcceptanceOptions) -> PairToRead:
         )
     if asked.answers and asked.keep_answers:
         raise BadInputError("--answers already names an answers file; leave out --keep-answers")
+    if asked.answers and asked.texts:
+        raise BadInputError("--answers has the prompts too; leave out --texts")
     if asked.answers:
         return pair_to_read(options, kept_answers.read(asked.answers), console.say)
     kept_answers.require_free(asked.keep_answers)
-    return pair_to_write(options, console.say)
+    texts = suite_of(asked.texts) if asked.texts else None
+    return pair_to_write(options, console.say, texts)
 
 
 def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curve | None:
@@ -162,29 +174,28 @@ def _print(
         error = NothingMeasuredError if interrupted else MachineError
         raise error("no answer has two or more tokens, so there are no rounds to count")
     counted = _counted(found, pair, asked, curve)
-    _keep(counted, pair, found.drafting_ms)
     if json:
         console.print_json(as_json(counted))
     else:
         console.print_lines(lines(counted))
+    _keep(counted, pair, found.drafting_ms)
 
 
 def _keep(counted: DraftCounts, pair: PairToRead, drafting_ms: float | None) -> None:
     """Record the counts for `plan` if the target's file is here and the draft was timed."""
     if pair.target is not None and drafting_ms is not None:
-        kept.keep(
-            KeptAcceptance(
-                measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
-                device=kept.device_of(computer_of()),
-                model=pair.target.model,
-                draft=pair.draft,
-                answers=counted.answers,
-                tokens_per_round=tuple(each.tokens_per_round for each in counted.depths),
-                drafting_ms=drafting_ms,
-            )
+        measured = KeptAcceptance(
+            measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
+            device=kept.device_of(computer_of()),
+            model=pair.target.model,
+            draft=pair.draft,
+            answers=counted.answers,
+            tokens_per_round=tuple(each.tokens_per_round for each in counted.depths),
+            drafting_ms=drafting_ms,
         )
-        files = (str(pair.target.path), str(pair.reads.target.path))
-        console.say(f"Saved for this machine. Plan with it: {PROGRAM} plan {pasted(files)}")
+        if kept.keep(measured):
+            files = (str(pair.target.path), str(pair.reads.target.path))
+            console.say(f"Saved for this machine. Plan with it: {PROGRAM} plan {pasted(files)}")
 
 
 def _counted(

@@ -10,7 +10,7 @@ from harness.campaign.arms import takes_draft
 from harness.campaign.builder import DEFAULT_RUNNER_ENTRY
 from harness.campaign.from_options import campaign_from
 from harness.campaign.method_parser import defaults, parse
-from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign, PromptSuite
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.compatibility import compare_files, refusal
@@ -21,10 +21,8 @@ from harness.models.resolve import on_disk, resolve
 from schemas.method import DRAFT_MODEL, Method
 from schemas.submission import Model
 
-# Options that decide which answers are written. They conflict with a file of answers, which are
-# written already.
-_OF_ANSWERS = {"suite": "suite", "tasks": "tasks", "prompts": "prompts", "quick": "quick",
-               "max_output_tokens": "max-tokens"}  # fmt: skip
+# Options that choose prompts. They conflict with a file of prompts or answers.
+_OF_ANSWERS = ("suite", "tasks", "prompts", "quick")
 _CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # too few characters per token, so that texts fit
 TIMED_TOKENS = 24  # the draft writes as many tokens to be timed
 _READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_max=15))
@@ -49,10 +47,22 @@ class PairToRead:
         return self.reads.target.model
 
 
-def pair_to_write(options: Options, say: Callable[[str], None]) -> PairToRead:
-    """Find target and draft on this disk. Raises `HarnessError` unless both are there and match."""
+def pair_to_write(
+    options: Options, say: Callable[[str], None], texts: PromptSuite | None = None
+) -> PairToRead:
+    """Find target and draft on this disk; `texts` are the user's own prompts.
+
+    Raises `HarnessError` unless both are there and match.
+    """
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
+    if texts:
+        _refuse_other_prompts(options, "--texts already provides the prompts")
+        most = max(len(prompt.text) for prompt in texts.prompts) // _CHARACTERS_PER_TOKEN
+        limit = options.max_output_tokens or texts.max_output_tokens
+        context = options.context_tokens or _rounded(most + limit)
+        options = replace(options, context_tokens=context, max_output_tokens=limit)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
+    campaign = replace(campaign, suite=texts) if texts else campaign
     baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")
     _require_two(campaign.target.model, campaign.drafts[0].model)
     return PairToRead(
@@ -68,11 +78,9 @@ def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> PairToRead:
     """Pair a draft with answers; the target need not be on this disk. Raises `HarnessError`."""
-    for field, flag in _OF_ANSWERS.items():
-        if getattr(options, field) != getattr(Options(), field):
-            raise BadInputError(
-                f"--answers already provides the prompts and answers; leave out --{flag}"
-            )
+    _refuse_other_prompts(options, "--answers already provides the prompts and answers")
+    if options.max_output_tokens is not None:
+        raise BadInputError("--answers are written already; leave out --max-tokens")
     usual = default_draft(options.target) if options.target else None
     draft = options.drafts[0] if options.drafts else usual.name if usual else None
     if draft is None:
@@ -139,6 +147,12 @@ def _require_match(
                 )
 
 
+def _refuse_other_prompts(options: Options, reason: str) -> None:
+    for name in _OF_ANSWERS:
+        if getattr(options, name) != getattr(Options(), name):
+            raise BadInputError(f"{reason}; leave out --{name}")
+
+
 def _require_two(target: Model, draft: Model) -> None:
     if target.sha256 is not None and target.sha256 == draft.sha256:
         raise BadInputError(
@@ -162,4 +176,9 @@ def _context(answers: tuple[KeptAnswer, ...]) -> int:
         or (len(each.prompt) + len(each.answer or "")) // _CHARACTERS_PER_TOKEN
         for each in answers
     )
-    return max(DEFAULT_CONTEXT_TOKENS, -(-(max(sizes) + _ROOM) // _STEP) * _STEP)
+    return _rounded(max(sizes))
+
+
+def _rounded(tokens: int) -> int:
+    """Return a context size with room for these tokens and a chat template."""
+    return max(DEFAULT_CONTEXT_TOKENS, -(-(tokens + _ROOM) // _STEP) * _STEP)

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.campaign.model import RunSettings
 from harness.errors import BadInputError
-from harness.options import Option, whole_numbers
+from harness.options import Option, count_in, whole_numbers
 from schemas.public_arguments import is_public
 from schemas.submission import Axes, Settings
 from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
@@ -42,10 +42,11 @@ def _argument(text: str) -> str:
 def _number_or_all(text: str, *, axis: Axis) -> int:
     if text.lower() == "all":
         return ALL_LAYERS
-    if not text.isdecimal() or not (axis.least or 0) <= int(text) <= (axis.most or 0):
+    number = count_in(text)
+    if number is None or not (axis.least or 0) <= number <= (axis.most or 0):
         bounds = f"from {axis.least} to {axis.most:,}"
         raise BadInputError(f"--{axis.option} {text}: give a whole number {bounds}, or all")
-    return int(text)
+    return number
 
 
 _DEPTH = AXES["context_depth_tokens"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from harness.errors import BadInputError, suggestion
+from harness.options import count_in
 from schemas import vocabulary
 from schemas.method import Method, method_with
 
@@ -123,7 +124,8 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,38}[A-Za-z0-9])?")
 
 
 def _whole(value: str, *, least: int) -> int | None:
-    return int(value) if value.isdecimal() and least <= int(value) <= _DEEPEST else None
+    number = count_in(value)
+    return number if number is not None and least <= number <= _DEEPEST else None
 
 
 def _number(value: str, *, form: re.Pattern[str], most: int) -> float | None:

@@ -17,6 +17,7 @@ from harness.campaign.answer_form import require_schema
 from harness.campaign.conversation import messages
 from harness.campaign.model import PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
+from harness.options import count_in
 
 _SHIPPED = resources.files("harness.campaign").joinpath("suites")
 _SUFFIX = ".toml"
@@ -69,20 +70,20 @@ def select(
     per task. `quick` keeps the quick prompts. Tasks on request are left out unless a task or a
     pattern names them. Raises `BadInputError` if a name is unknown or no prompt is left.
     """
-    numbered = len(prompts) == 1 and prompts[0].isdigit()
+    number = count_in(prompts[0]) if len(prompts) == 1 else None
     left = [prompt for prompt in suite.prompts if prompt.quick or not quick]
     if tasks:
         left = _of_tasks(left, suite, tasks)
-    elif numbered or not prompts:
+    elif number is not None or not prompts:
         left = [prompt for prompt in left if prompt.task not in suite.on_request]
-    if numbered:
+    if number is not None:
         most = max((sum(o.task == each.task for o in left) for each in left), default=0)
-        if int(prompts[0]) > most:
+        if number > most:
             where = "--quick" if quick else f"suite {suite.id}"
             raise BadInputError(
                 f"--prompts {prompts[0]}: {where} has {most} prompts per task; use --prompts {most}"
             )
-        left = list(first_of_each_task(left, int(prompts[0])))
+        left = list(first_of_each_task(left, number))
     elif prompts:
         left = _chosen(left, suite, prompts)
     if not left:

@@ -15,7 +15,7 @@ from harness.compare.comparison import (
     Direction,
     Outputs,
 )
-from schemas.vocabulary import say
+from schemas.vocabulary import HELPS_ABOVE, say
 
 _FASTER: dict[Direction, str] = {
     "higher": "faster",
@@ -66,11 +66,31 @@ def legend(found: BuildComparison) -> str:
     )
 
 
+def alarms(found: BuildComparison) -> Iterator[str]:
+    """Yield a sentence for each arm with equal answers but other tokens per round.
+
+    Greedy counters repeat on a busy machine, so one block is enough. The site's page *Engine
+    builds* compares all people's counts by the same bound.
+    """
+    for arm in found.arms:
+        change, same = arm.tokens_per_round, arm.outputs
+        if change is None or same is None or same.different or not same.identical:
+            continue
+        is_clear = change.interval is None or not change.interval.low <= 1 <= change.interval.high
+        if is_clear and max(change.ratio, 1 / change.ratio) > HELPS_ABOVE:
+            yield (
+                f"Acceptance changed: same weights and answers, but {arm.arm} yields "
+                f"{say.number(change.base, 2)} → {say.number(change.head, 2)} tokens per round."
+            )
+
+
 def lines(found: BuildComparison) -> Iterator[str]:
     """Yield the comparison as lines for the terminal, the verdict first."""
     yield from wrap(headline(found), _WIDTH)
     yield f"base  {found.base}"
     yield f"head  {found.head}"
+    for alarm in alarms(found):
+        yield from wrap(alarm, _WIDTH)
     for arm in found.arms:
         yield ""
         size = f"{say.count(arm.prompts, 'prompt')}, {say.count(arm.blocks, 'block')}"
@@ -99,6 +119,7 @@ def markdown(comparison: BuildComparison) -> str:
             "",
             f"Base: {base}. Head: {head}. Same machine, same prompts, alternating.",
             "",
+            *(f"{alarm}\n" for alarm in alarms(comparison)),
             "| Method | | Base → head | Change | Verdict |",
             "| --- | --- | --- | --- | --- |",
             *table,

@@ -81,7 +81,7 @@ def examine(
     yield machine_checks.processor(machine)
     yield machine_checks.gpu(machine)
     yield _checked("Disk", _disk, "Models and unfinished runs are stored in this directory.")
-    yield machine_checks.power(on_battery=machine.on_battery)
+    yield machine_checks.power(on_battery=machine.on_battery, mode=machine.power_mode)
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)
     yield from _of_run(options, engine, say)
 

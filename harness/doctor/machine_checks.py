@@ -3,6 +3,7 @@
 from estimates.flags.machine_state import BUSY
 from estimates.system_load import in_use
 from harness.doctor.check import Check
+from schemas.rig import PowerMode
 from schemas.submission import Machine, Snapshot
 from schemas.vocabulary import say
 from schemas.vocabulary.flags import FLAGS
@@ -32,7 +33,9 @@ def disk(free_bytes: int) -> Check:
     return Check("Disk", "ok", found)
 
 
-def power(*, on_battery: bool | None) -> Check:
+def power(*, on_battery: bool | None, mode: PowerMode | None = None) -> Check:
+    if mode == "low":
+        return Check("Power", "warn", "low-power mode", FLAGS["low-power"].remedy)
     if on_battery:
         return Check(
             "Power",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from harness.errors import BadInputError
-from harness.imports import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
+from harness.imports import llama_bench, llama_server, vllm
 from harness.imports.forms import logged
 from harness.imports.json_values import rows
 from harness.imports.records import Format, ParsedFiles
@@ -11,10 +11,8 @@ from harness.imports.source_files import Given, wrong
 from schemas.vocabulary.documents import document
 
 IMPORTERS: dict[str, Format] = {
-    "inventivehq": inventivehq.FORMAT,
     "llama-bench": llama_bench.FORMAT,
     "vllm": vllm.FORMAT,
-    "llama-spec-bench": llama_spec_bench.FORMAT,
     "llama-server": llama_server.FORMAT,
 }
 _OWN = {"format", "version", "trials", "arms"}

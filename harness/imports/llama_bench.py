@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from estimates.decomposition import curve_of
 from harness.imports.foreign_names import id_of, target_facts
 from harness.imports.json_values import Value, rows
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import Format, ParsedFiles, Part, Record
 from harness.imports.source_files import BASELINE, Given
 from harness.run.record import utc
-from harness.runners.probes import curve_of
 from schemas.rig import Backend
 from schemas.submission import FlashAttention, Probes, SplitMode
 

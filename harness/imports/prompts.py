@@ -24,13 +24,13 @@ def suite(
 ) -> Suite:
     """Return the suite of the prompts that have trials, in the order of the files.
 
-    A prompt's task is stated, else it is the format's or the name itself, of the prompt or of its
-    category, else `other`. A benchmark's suite is named after the data set that it sent.
+    A prompt's task is stated, else it is the name of the prompt or of its category, else `other`. A
+    benchmark's suite is named after the data set that it sent.
     """
     records: dict[str, list[Record]] = {}
     for record in part.records:
         records.setdefault(record.prompt, []).append(record)
-    table = {f"{TASK}{name}": task for name, task in (_TASKS | dict(part.tasks)).items()}
+    table = {f"{TASK}{name}": task for name, task in _TASKS.items()}
     answered, found = {trial.prompt for trial in done}, []
     for name, own in records.items():
         keys = [f"{TASK}{each}" for each in (name, own[0].category) if each is not None]

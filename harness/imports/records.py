@@ -21,8 +21,7 @@ class Record:
 
     `output_tokens` counts tokens as the result format does: the first token, and those that
     `decode_ms` covers. `per_second` is the tool's rate, for records without a time; the fact
-    `rate_counts` states which tokens the rate counts. `output_hash` is the tool's digest, which
-    only shows whether the outputs of two records are equal.
+    `rate_counts` states which tokens the rate counts.
     """
 
     arm: str
@@ -41,7 +40,6 @@ class Record:
     accepted_histogram: tuple[int, ...] | None = None
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
-    output_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +47,7 @@ class Part:
     """The contents of one result: one machine, one target, one baseline.
 
     `methods` has each arm's method, written as for `--map method=`; `None` means unknown, and the
-    baseline may be left out. `failed` has the arms that never answered. A concurrency that is
-    `None` must be stated.
+    baseline may be left out. A concurrency that is `None` must be stated.
     """
 
     name: str
@@ -58,9 +55,7 @@ class Part:
     facts: ImportedFacts
     records: tuple[Record, ...]
     methods: Mapping[str, str | None] = field(default_factory=dict)
-    failed: Mapping[str, Reason] = field(default_factory=dict)
     concurrency: Mapping[str, int | None] = field(default_factory=dict)
-    tasks: Mapping[str, str] = field(default_factory=dict)
     probes: Probes | None = None
 
     def check(self) -> None:

@@ -9,7 +9,6 @@ from harness.imports.json_values import MS_PER_S
 from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 from harness.run.record import ms
-from schemas.codec import text_digest
 from schemas.submission import Method, Trial
 
 # Kinds of data that results cannot store, with their places in the files.
@@ -59,7 +58,6 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         prompt_ms=ms(record.prompt_ms),
         ttft_ms=ms(record.ttft_ms),
         finish=record.finish,
-        output_sha256=record.output_hash and text_digest(record.output_hash),
     )
     drafted, accepted, depth = record.drafted, record.accepted, method.n_max
     if method.type == "none":

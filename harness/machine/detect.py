@@ -11,7 +11,7 @@ import psutil
 
 from harness.machine import linux, macos, nvidia
 from harness.machine.command import output
-from harness.machine.environment import on_battery
+from harness.machine.environment import on_battery, power_mode
 from harness.machine.windows import Parts, windows_parts
 from schemas import private, public_text
 from schemas.rig import Architecture, System
@@ -55,6 +55,7 @@ def machine(environment: Mapping[str, str] = os.environ) -> Machine:
             macos.virtual_machine() if is_mac else linux.parse_virtual_machine(cpuinfo)
         ),
         on_battery=on_battery(),
+        power_mode=power_mode(),
         desktop_on_gpu=cards.display_active,
     )
 

@@ -1,12 +1,14 @@
 """Take snapshots of the machine's state: load, clocks, power, temperature."""
 
 import platform
+import re
 from pathlib import Path
 
 import psutil
 
 from harness.machine import linux, macos, nvidia
-from schemas.rig import Moment, Snapshot
+from harness.machine.command import output
+from schemas.rig import Moment, PowerMode, Snapshot
 
 _MIB = 1024 * 1024
 # Seconds to sample: a hundred ticks of the kernel's clock on one core.
@@ -21,6 +23,40 @@ def on_battery() -> bool | None:
     if battery is None or battery.power_plugged is None:
         return None
     return not battery.power_plugged
+
+
+# The names of power modes by system: macOS, Linux and its drivers, and the identifiers of Windows.
+_MODES: dict[str, PowerMode] = {
+    "0": "balanced", "1": "low", "2": "high",
+    "low-power": "low", "quiet": "low", "cool": "low", "balanced": "balanced",
+    "balanced-performance": "high", "performance": "high",
+    "a1841308-3541-4fab-bc81-f71556f20b4a": "low",
+    "381b4222-f694-41f0-9685-ff5bb260df2e": "balanced",
+    "8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c": "high", "e9a42b02-d5df-448d-aa00-03f14749eb61": "high",
+}  # fmt: skip
+_STATED = re.compile(
+    r"^\s*(?:low)?powermode\s+([012])\b|^Power Scheme GUID: ([0-9a-f-]{36})\b|^([a-z-]+)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def power_mode() -> PowerMode | None:
+    """Return the power mode of macOS (`pmset -g`), Windows or Linux; `None` if it is unknown."""
+    match platform.system():
+        case "Darwin":
+            return parse_power_mode(output("pmset", "-g") or "")
+        case "Windows":
+            return parse_power_mode(output("powercfg", "/getactivescheme") or "")
+    return parse_power_mode(linux.text_of(Path("/sys/firmware/acpi/platform_profile")))
+
+
+def parse_power_mode(text: str) -> PowerMode | None:
+    """Return the power mode in the output of `pmset -g` or `powercfg`, or in Linux's profile.
+
+    Older Macs state `lowpowermode 1`; a Mac with a high-power mode states `powermode 2`.
+    """
+    found = _STATED.search(text)
+    return _MODES.get((found[1] or found[2] or found[3]).lower()) if found else None
 
 
 class Watch:

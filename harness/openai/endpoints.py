@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from estimates.arguments import pairs
 from harness.campaign.hidden_arguments import settings, without_keys
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError
@@ -23,6 +24,7 @@ from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import command_words
 from schemas.submission import Method
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.choices import CHOICES, measured_as
 
 _HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/.*)?$")
 _USABLE = re.compile(r"[\x21-\x7e]+")
@@ -132,12 +134,14 @@ def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
-    """Raise `BadInputError` if a command's vLLM configuration contradicts `--method`.
+    """Raise `BadInputError` if a command drafts in a way that `--method` does not measure.
 
     Methods with the same vLLM name, such as `draft-model` and `pard`, differ in other settings.
     A depth that varies requires a `controller`.
     """
     told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
+    if not isinstance(endpoint, ServerAddress) and (reason := _unmeasured(endpoint, method.type)):
+        raise BadInputError(f"--method {method.type}: {reason}")
     configs = {name: method.vllm.config for name, method in METHODS.items() if method.vllm}
     for name, config in configs.items():
         has = told.items() >= config.items()
@@ -156,6 +160,22 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
             return
         message = f"{varied} varies the depth; add controller=NAME to this method"
     raise BadInputError(f"--method {method.type}: {message}")
+
+
+def _unmeasured(command: Command, method: str) -> str | None:
+    """Why a method does not measure what a command's server drafts; `None` if it may."""
+    given = dict(pairs(command))
+    if int(given.get("speculative-eagle-topk", "1") or 1) > 1:
+        return "a top-k above 1 drafts trees, and a tree's nodes are no depth; set it to 1"
+    for each in CHOICES.values():
+        choice = given.get(f".{each.option}") or given.get(each.option.lstrip("-")) or ""
+        if choice in each.refused:
+            return f"{each.id}'s {choice} has no method: {each.refused[choice]}"
+        measured = measured_as(each.id, choice)
+        other = METHODS[method].lossy or METHODS[method].instrument
+        if each.id != "ik_llama.cpp" and measured and method not in measured and not other:
+            return f"the server's command drafts with {choice}; use --method {min(measured)}"
+    return None
 
 
 def _written(config: Mapping[str, object]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from estimates.gpu_names import is_placeholder, vendor_of
 from estimates.used_gpus import find_named, shares_memory, usable
-from harness.errors import BadInputError, suggestion
+from harness.errors import BadInputError
 from harness.machine.detect import clean_name, machine
 from harness.openai.endpoints import Endpoint
 from harness.openai.server_identity import EngineName, ServerIdentity
@@ -91,10 +91,7 @@ def own_variables(command: Sequence[str]) -> dict[str, str]:
 
 
 def check_options(options: ConnectionOptions) -> None:
-    """Raise `BadInputError` for a backend or GPU name that the file format does not allow."""
-    name = options.backend
-    if name is not None and name not in BACKENDS:
-        raise BadInputError(f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}")
+    """Raise `BadInputError` for a GPU name that the file format does not allow."""
     for card in options.device_names:
         if not _CARD_NAME.fullmatch(card) or private.found(card):
             raise BadInputError("--device-name takes the name of a card, such as 'RTX 4090 24 GB'")

@@ -5,6 +5,7 @@ starts a new server for every arm in every block, unless requests set the draft 
 one server is started, and all arms alternate on it.
 """
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ from harness.runners.base import EngineReport, FailedError, Failure, Generation,
 from harness.runners.http.client import ServerAddress, ServerError, ServerSilentError
 from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.options import ConnectionOptions
+from harness.runners.variables import variables
 from schemas.submission import Engine
 
 # A text with more characters per token is not sent to be counted: it may exceed the server's
@@ -74,6 +76,7 @@ class OpenAiSession(ServerSession[Connection]):
                 build_number=number,
                 backend=backend,
                 devices=devices,
+                variables=variables(os.environ) or None if server.process else None,
             ),
             settings=replace(
                 recorded(settings, "openai"),

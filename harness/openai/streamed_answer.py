@@ -267,11 +267,14 @@ def _counted_in(values: Mapping[str, Json], names: Mapping[str, str]) -> Counted
     drafted, accepted = count(values, names["drafted"]), count(values, names["accepted"])
     if drafted is None or accepted is None or accepted > drafted:
         return None  # more accepted than drafted: the names mean something else
-    counts = whole_numbers(values.get(names["histogram"]))
+    counts, steps = whole_numbers(values.get(names["histogram"])), count(values, names["steps"])
+    window = values.get(names["window"])  # what a step verified on average, with its own token
+    if isinstance(window, float) and window > 1 and steps:
+        drafted = max(accepted, min(drafted, round(steps * (window - 1))))
     return Counted(
         drafted=drafted,
         accepted=accepted,
-        steps=count(values, names["steps"]),
+        steps=steps,
         histogram=None if counts is None or min(counts) < 0 else without_zeros(counts),
         lengths=whole_numbers(values.get(names["lengths"])),
         depth=count(values, names["depth"]),

@@ -1,16 +1,20 @@
 """Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from answers import catalog
 from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
+from answers.learned import learned
 from answers.listed import as_asked, question_about
-from answers.machines import Computer
-from answers.names import ModelRef, Named, NamedMachine, read, read_model
+from answers.machines import Computer, MachineWords
+from answers.names import ModelRef, Named, NamedMachine, read_model
+from answers.names import read as read_names
 from answers.question import Question
+from answers.rates import rates_of, with_rates
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
 from harness.campaign.options import AUTOMATIC_LAYERS
@@ -22,12 +26,15 @@ from harness.models.model_facts import find, of_preset
 from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
-from harness.plan.nearest import with_results
+from harness.plan.own_acceptance import own_acceptance
 from harness.record.measured_here import kept_for, with_own_figures
-from harness.record.read import read as read_curve
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
+_NO_SHARE = (
+    "the acceptance was not used, because most rounds have no draft from the text; give "
+    "--tokens-per-round"
+)
 
 
 def question_of(
@@ -47,28 +54,61 @@ def question_of(
     other = said.machine.cards or said.machine.processor or said.machine.ram_gib
     here = computer_of(computer.words, said.machine if other else None)
     ref, target = _found(said.model or read_model(name), say)
-    curve = _curve(speed.curve, name, target, here, described=computer.words.described)
+    _require_experts(target, load.cpu_experts)
+    curve = _curve(speed.curve, name, target, here, load.kv_type, computer.words)
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
-    machine = with_results(here, speed.results, target)
     asked = replace(
-        question_about(ref, target, machine, notes=notes),
+        question_about(
+            ref,
+            target,
+            _with_rates(here, speed.results, target),
+            task=models.task or said.task,
+            notes=notes,
+        ),
         setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
-        task=models.task or said.task,
         layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
+    return _with_ways(asked, models, load.depth, speed, say)
+
+
+def _with_ways(
+    asked: Question,
+    models: options.ModelOptions,
+    depth: int | None,
+    speed: options.SpeedOptions,
+    say: Callable[[str], None],
+) -> Question:
+    """Return the question with ways to draft, and with what was measured of them."""
+    own = own_acceptance(speed)
     if asked.alone or models.draft is None:
-        ways = tuple(_ways(asked, load.depth, speed.acceptance))
-        return with_own_figures(replace(asked, ways=ways), speed.results, load.depth)
-    named = _named(models.draft, models.draft_kind, target, say)
-    depths = (load.depth,) if load.depth else named.depths
-    named = replace(named, depths=depths, acceptance=speed.acceptance)
+        asked = replace(asked, ways=tuple(own.applied(e, depth, asked.curve) for e in _ways(asked)))
+        return with_own_figures(asked, speed.results, depth, own.plain_tps)
+    named = _named(models.draft, models.draft_kind, asked.target, say)
+    named = own.applied(named, depth, asked.curve, is_named=True)
+    if own.accepted and named.source == "text" and named.accepted is None:
+        asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
     asked = replace(asked, ways=(*_others(asked, named), named), named=named)
-    return with_own_figures(asked, speed.results, load.depth)
+    return with_own_figures(asked, speed.results, depth, own.plain_tps)
+
+
+def _with_rates(computer: Computer, files: Sequence[Path], target: PlannedModel) -> Computer:
+    """Return the computer with rates from results: of `files`, else of all of this machine."""
+    if files:
+        from harness.plan.nearest import with_results  # noqa: PLC0415 - slow, and few name results
+
+        return with_results(computer, files, target)
+    return with_rates(computer, rates_of(computer, learned().rates), target.facts)
+
+
+def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
+    """Raise `BadInputError` if experts of a dense model should be in main memory."""
+    if cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
+        raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
 
 
 def _others(asked: Question, named: Way) -> Iterator[Way]:
@@ -100,7 +140,7 @@ def _said(text: str, usual_engine: str | None) -> tuple[Named, tuple[str, ...]]:
     if " " not in text.strip() or is_file:
         said = Named(machine=NamedMachine(), model=read_model(text))
     else:
-        said = read(text)
+        said = read_names(text)
     if said.model is None:
         raise refuse_unknown(text)
     unknown = () if is_file else (*said.unknown, *said.model.unknown)
@@ -116,24 +156,27 @@ def _engine(said: Named) -> str | None:
 
 
 def _curve(
-    given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
+    given: str | None,
+    name: str,
+    target: PlannedModel,
+    computer: Computer,
+    kv_type: str,
+    words: MachineWords,
 ) -> Curve | None:
     """Return the cost curve that the user gave, else the one that `probe` stored for this file."""
     if given is not None:
-        known = given != _NO_CURVE
-        return read_curve(expanded(given)).curve_for(name, target, computer) if known else None
-    return kept_for(target.path, computer) if target.path and not described else None
+        if given == _NO_CURVE:
+            return None
+        from harness.record.read import read  # noqa: PLC0415 - slow, and few name a curve
+
+        return read(expanded(given)).curve_for(name, target, computer, kv_type)
+    return kept_for(target.path, computer) if target.path and not words.described else None
 
 
-def _ways(
-    asked: Question, depth: int | None = None, acceptance: float | None = None
-) -> Iterator[Way]:
-    """Yield all ways to draft; depth and acceptance do not apply to drafts from the text."""
-    listed = catalog.ways_of(asked.target, asked.figures_here, of_preset)
-    for way in () if asked.alone else listed:
-        depths = (depth,) if depth else way.depths
-        text = way.source == "text"
-        yield way if text else replace(way, depths=depths, acceptance=acceptance)
+def _ways(asked: Question) -> Iterator[Way]:
+    """Yield all ways to draft."""
+    if not asked.alone:
+        yield from catalog.ways_of(asked.target, asked.figures_here, of_preset)
 
 
 def _named(draft: str, kind: str | None, target: PlannedModel, say: Callable[[str], None]) -> Way:

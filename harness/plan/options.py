@@ -1,5 +1,6 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
+import re
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,15 @@ _MODEL = (
     "a GGUF file, a model name (`qwen3-8b`, `qwen3-8b:Q8_0`; see `python -m harness models`) or "
     "`owner/repo:quant` on the Hugging Face Hub"
 )
+
+
+def _processor(text: str) -> str:
+    """Return the text. Raises `BadInputError` if it names nothing, since names have numbers."""
+    if not re.search(r"\d", text):
+        raise BadInputError(
+            f"--cpu {text!r}: name the processor or its memory, such as 8 cores DDR5-5600"
+        )
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,11 +154,15 @@ class ComputerOptions:
         least=0,
     )
     ram: float | None = _machine("Main memory in GiB.", metavar="GIB", least=0.1, most=65536)
-    bandwidth: float | None = _machine("Bandwidth of each card in GB/s.", metavar="GB/S", least=1)
-    ram_bandwidth: float | None = _machine(
-        "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1
+    bandwidth: float | None = _machine(
+        "Bandwidth of each card in GB/s.", metavar="GB/S", least=1, most=100_000
     )
-    cpu: str | None = _machine("CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT")
+    ram_bandwidth: float | None = _machine(
+        "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1, most=100_000
+    )
+    cpu: str | None = _machine(
+        "CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT", parse=_processor
+    )
 
     @property
     def words(self) -> MachineWords:
@@ -173,11 +187,25 @@ class SpeedOptions:
         metavar="FILE",
     )
     acceptance: float | None = _speed(
-        "Measured acceptance rate of drafted tokens, such as 0.7.",
+        "The share of drafted tokens that is accepted on your text, such as 0.62 or 62%.",
         metavar="FRACTION",
-        such="0.7 or 70%",
+        such="0.62 or 62%",
         least=0,
         most=1,
+    )
+    tokens_per_round: float | None = _speed(
+        "The tokens that a round yields on your text, such as 2.6, instead of --acceptance.",
+        metavar="TOKENS",
+        least=1,
+        most=257,
+    )
+    log: tuple[Path, ...] = _speed(
+        "A log or a server's answers with the counts of accepted drafts, read instead of "
+        "--acceptance. A second file with the same prompts without speculation gives the plain "
+        "speed.",
+        metavar="FILE",
+        parse=lambda texts: tuple(map(Path, texts)),
+        default=(),
     )
 
 

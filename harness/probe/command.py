@@ -103,6 +103,7 @@ def probe(
     curve = _measured(chosen, options, probing)
     if probing.json:
         console.print_json(cast("dict[str, Json]", encode(curve)))
+        kept.keep(curve)
         return
     costs = details.costs(Probes(verification=curve.curve.probe))
     spread = f"\N{PLUS-MINUS SIGN}{say.percent(curve.spread)}"
@@ -110,8 +111,9 @@ def probe(
     name = options.target or curve.model.name
     if curve.doubt:
         console.say(f"Doubt: {curve.doubt}. Close other programs, then measure again.")
-    saved = "Saved with this doubt" if curve.doubt else "Saved"
-    console.say(f"{saved} for this machine. Plan with it: python -m harness plan {name}")
+    if kept.keep(curve):
+        saved = "Saved with this doubt" if curve.doubt else "Saved"
+        console.say(f"{saved} for this machine. Plan with it: python -m harness plan {name}")
 
 
 def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> KeptCurve:
@@ -135,7 +137,7 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
             report = session.report()
         finally:
             session.close()
-    curve = KeptCurve(
+    return KeptCurve(
         measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
         device=kept.device_of(computer_of()),
         model=campaign.target.model,
@@ -147,8 +149,6 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
         step_ms=tuple(zip(*(each.ms for each in timed), strict=True)),
         busy=busy,
     )
-    kept.keep(curve)
-    return curve
 
 
 def _shown(timed: Iterator[tuple[StepTimes, float]], budget_s: float) -> Iterator[StepTimes]:

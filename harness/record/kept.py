@@ -13,8 +13,11 @@ import msgspec
 
 from answers.machines import Computer
 from answers.rounds import Curve, Ranged
-from harness import files
-from harness.runners.probes import curve_of
+from answers.ways import PlannedModel
+from estimates.decomposition import curve_of
+from harness import console, files
+from harness.errors import MachineError
+from harness.models.describe import cached_facts
 from schemas.codec import UNREADABLE
 from schemas.submission import Engine, Model, Settings, Submission
 from schemas.vocabulary import say
@@ -89,13 +92,18 @@ class KeptAcceptance(msgspec.Struct, frozen=True, kw_only=True):
     drafting_ms: float
 
 
-def keep(measured: KeptCurve | KeptAcceptance | Submission) -> None:
-    """Write a measurement to the record, which has the latest ones. Raises `MachineError`."""
+def keep(measured: KeptCurve | KeptAcceptance | Submission) -> bool:
+    """Write a measurement to the record, which has the latest ones; say so if that fails."""
     data = msgspec.json.encode(measured)
-    files.cache(folder() / f"{hashlib.sha256(data).hexdigest()[:16]}.json", data)
-    with files.usable():
-        for old in sorted(folder().glob("*.json"), key=lambda x: x.stat().st_mtime)[:-_MOST]:
-            old.unlink(missing_ok=True)
+    try:
+        files.cache(folder() / f"{hashlib.sha256(data).hexdigest()[:16]}.json", data)
+        with files.usable():
+            for old in sorted(folder().glob("*.json"), key=lambda x: x.stat().st_mtime)[:-_MOST]:
+                old.unlink(missing_ok=True)
+    except MachineError as error:  # the figures themselves are printed or on disk
+        console.say(f"Not remembered for plan: {error}")
+        return False
+    return True
 
 
 def forget() -> int:
@@ -116,6 +124,22 @@ def recorded(kind: type[K]) -> list[K]:
 def device_of(computer: Computer) -> str:
     """Return the names of a computer's GPUs, or of its CPU if it has none."""
     return " + ".join(memory.name for memory in computer.devices) or computer.host.card
+
+
+def is_model(model: Model | None, planned: PlannedModel | None) -> bool:
+    """Whether a planned model is the measured one: by its file, else by the names of a preset."""
+    if model is None or planned is None:
+        return model is None and planned is None
+    preset = planned.preset
+    if planned.path is not None or preset is None:
+        return is_file(model, planned.path)
+    return (preset.model, preset.quantisation) == (model.name, model.quantisation)
+
+
+def is_file(model: Model, path: Path | None) -> bool:
+    if path is None or model.sha256 is None or path.stat().st_size != model.file_bytes:
+        return False
+    return cached_facts(path, say=lambda _: None).sha256 == model.sha256
 
 
 def folder() -> Path:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
+from estimates.decomposition import curve_of
 from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.record.kept import KeptCurve
 from harness.record.measured_curve import MeasuredCurve
-from harness.runners.probes import curve_of
 from schemas.codec import UNREADABLE
 from schemas.contract import read as read_result
 from schemas.repairs import utf8
@@ -47,16 +47,17 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     backends: str | None = None
     gpu_info: str | None = None
     n_gpu_layers: int | None = None
+    type_k: str = "f16"
     build_number: int | None = None
 
     @property
     def is_step(self) -> bool:
-        return not self.n_gen and not self.n_depth and 0 < self.n_prompt <= _WIDEST
+        return not self.n_gen and 0 < self.n_prompt <= _WIDEST
 
     @property
     def steps(self) -> tuple[float, ...]:
         """The times of single steps, in nanoseconds."""
-        return tuple(ns for ns in self.samples_ns or (self.avg_ns or 0.0,) if ns > 0)
+        return self.samples_ns or (self.avg_ns or 0.0,)
 
 
 def read(path: Path) -> MeasuredCurve:
@@ -91,6 +92,8 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
     return MeasuredCurve(
         probe=curve.probe,
         model=f"{found.model.name}-{found.model.quantisation}",
+        architecture=None,
+        kv_type=found.settings.kv_type_k or "f16",
         file_bytes=found.model.file_bytes,
         device="" if found.engine.backend == "cpu" else found.device,
         source=curve.source,
@@ -99,10 +102,16 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
 
 
 def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
-    found = [(row, test) for row, test in _rows(path, data) if row.is_step and row.steps]
-    if not found:
-        raise BadInputError(f"{path}: it has no test with a step of 1 to {_WIDEST} tokens; {_HOW}")
+    steps = [(row, test) for row, test in _rows(path, data) if row.is_step]
+    found = [(row, test) for row, test in steps if not row.n_depth]
     rows = [row for row, _ in found]
+    if not found:
+        reason = f"it has no test with a step of 1 to {_WIDEST} tokens"
+        if steps:
+            reason = f"its steps have a context of {steps[0][0].n_depth} tokens; leave out -d"
+        raise BadInputError(f"{path}: {reason}; {_HOW}")
+    if no_time := next((row.n_prompt for row in rows if min(row.steps) <= 0), None):
+        raise BadInputError(f"{path}: the step of {no_time} tokens has no time above 0; {_HOW}")
     settings = [{key: test[key] for key in test.keys() - _OF_A_TEST} for _, test in found]
     if any(each != settings[0] for each in settings):
         raise BadInputError(
@@ -123,6 +132,8 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     return MeasuredCurve(
         probe=curve_of(times, context_tokens=0),
         model=Path(row.model_filename.replace("\\", "/")).stem or row.model_type or "a model",
+        architecture=row.model_type.partition(" ")[0] or None,
+        kv_type=row.type_k,
         file_bytes=row.model_size,
         device=device,
         source=f"llama-bench{build}{where}",

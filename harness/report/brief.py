@@ -13,7 +13,7 @@ from rich.text import Text
 from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
-from harness import PROGRAM
+from harness import PROGRAM, features
 from harness.machine.command_line import pasted
 from harness.report import details as all_figures
 from harness.report import short_answer, use, words
@@ -62,7 +62,8 @@ def _parts(
     chosen = ", corrected for the choice" if best.choices > 1 else ""
     legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
     spread = next((each for each in summary.repeatability if each.arm == best.arm.id), None)
-    said = folded(short_answer.sentences(best, summary))
+    missed = features.part("missed gain").sentences(best, submission)
+    said = folded(" ".join((short_answer.sentences(best, summary), *missed)))
     command = _command(best, submission, local_files)
     last = [legend, *folded(all_figures.starts(spread)), *closing]
     room = LINES - len(said) - len(command) - len(last) - 3

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from estimates import depths
+from estimates.arguments import is_lossy
 from estimates.identity import identify
 from estimates.model import Control, Estimate, Flag, Repeatability, Summary, Throughput
 from estimates.reasons import reason, whole_request
@@ -155,7 +156,7 @@ def described(arm: Arm, submission: Submission) -> str:
     upto = f" up to {depth} tokens" if depth else ""
     if varied := depths.varied_by(method):
         upto += f", {varied}"
-    if METHODS[method.type].lossy:
+    if is_lossy(arm):
         upto += ", with lossy verification: by design, answers differ from the target's"
     if method.length is not None:
         return f"acceptance set to {method.length:g} tokens per round, {depth} drafted"

@@ -5,7 +5,7 @@ idle CPU this is right to within a factor of 1.5. The trials so far give a bette
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
@@ -23,6 +23,7 @@ _CHARACTERS_PER_TOKEN, _TEMPLATE_TOKENS, _WARM_UP_TOKENS = 3.6, 20, 24
 _ACCEPTED = 0.6  # assumed share of the drafted tokens
 _BATCHED = 0.5  # prefill time as a share of the time for the same tokens one by one
 _FIXED_S, _DISK_BYTES_PER_S = 5.0, 1e9
+_LATEST = 6  # answers of an arm that show its present pace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,15 +167,20 @@ class _Observed:
             return
         share = (trials + sum(map(len, self.answers_s))) / arms
         for each in self.answers_s:
-            yield (fmean(each) if each else usual_s) * max(0.0, share - len(each))
+            yield (_pace_s(each) if each else usual_s) * max(0.0, share - len(each))
         if self.once_s:
             unseen = min(max(0, self.prompts - len(self.once_s)), trials / arms)
             left = trials // self.prompts if self.restarts else unseen
-            yield fmean(self.once_s.values()) * left
+            yield _pace_s([*self.once_s.values()]) * left
+
+
+def _pace_s(seconds: Sequence[float]) -> float:
+    """Return the mean of the latest times: a machine may have become slower or faster."""
+    return fmean(seconds[-_LATEST:])
 
 
 class RemainingTime:
-    """An estimate that assumes that an arm's remaining answers take as long as its earlier ones.
+    """An estimate that assumes that an arm's remaining answers take as long as its latest ones.
 
     An arm without answers is assumed to take as long as the other arms, since its warm-up (a short
     text) is not typical. Starting a server and processing a prompt for the first time are counted
@@ -223,16 +229,16 @@ class RemainingTime:
     def _mean_s(self) -> float | None:
         """The seconds of an answer of any arm; `None` until the first trial ends."""
         found = (each for campaign in self._campaigns.values() for each in campaign.answers_s)
-        timed = [fmean(each) for each in found if each]
+        timed = [_pace_s(each) for each in found if each]
         return fmean(timed) if timed else None
 
     def block_s(self) -> float:
         """The seconds of a further block of all campaigns; 0 until the first trial ends."""
         mean_s, sum_s = self._mean_s() or 0.0, 0.0
         for each in self._campaigns.values():
-            sum_s += each.prompts * sum(fmean(arm or [mean_s]) for arm in each.answers_s)
+            sum_s += each.prompts * sum(_pace_s(arm or [mean_s]) for arm in each.answers_s)
             if each.restarts and each.once_s:
-                sum_s += len(each.answers_s) * fmean(each.once_s.values())
+                sum_s += len(each.answers_s) * _pace_s([*each.once_s.values()])
         return sum_s
 
     def seconds(self) -> float | None:

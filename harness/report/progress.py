@@ -82,8 +82,8 @@ def as_json(campaign: Campaign, estimate: ExpectedTime | None) -> dict[str, Json
     }
 
 
-# A larger factor than this between estimate and measurement is reported.
-_FAR = 1.5
+# A larger factor than this between two estimates is reported.
+_FAR = 1.4
 _LINE_S = 60.0  # seconds between two progress lines in a log
 _STAGES = {
     "loading": "Loading {}",
@@ -118,7 +118,7 @@ class ProgressDisplay:
         )
         self._tasks: dict[str, progress.TaskID] = {}
         self._printed: set[str] = set()
-        self._expected = expected
+        self._said_s = expected and expected.seconds
         self.remaining = RemainingTime(most_s)
         self._began_s = time.monotonic()
         self._line_s, self._line, self._counts = line_s, "Starting", False
@@ -147,13 +147,13 @@ class ProgressDisplay:
         self._timer.start()
 
     def _correct(self, left_s: float) -> None:
-        """Print the duration that the first answers imply, if it is far from the estimate."""
+        """Print the duration that the answers imply, if it is far from the last one printed."""
         whole_s = time.monotonic() - self._began_s + left_s
-        if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
-            word = "slower" if whole_s > self._expected.seconds else "faster"
-            self._say(
-                f"This machine is {word} than estimated: the run takes about {seconds(whole_s)}."
-            )
+        said_s, takes = self._said_s, seconds(whole_s)
+        if said_s and takes != seconds(said_s) and not 1 / _FAR < whole_s / said_s < _FAR:
+            word = "slower" if whole_s > said_s else "faster"
+            self._say(f"This machine is {word} than estimated: the run takes about {takes}.")
+            self._said_s = whole_s
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
         """Show an event of the campaign `name`; each campaign has a separate bar.
@@ -201,11 +201,11 @@ class ProgressDisplay:
             counted = self._progress.tasks[task]
             stage, done, total = prefix, int(counted.completed), int(counted.total or 0)
         self._line = ", ".join(filter(None, (f"{stage}{done} of {total} trials", left)))
-        if known_s is not None and not self._counts:
-            self._counts = True
+        if known_s is not None:
             self._correct(known_s)
-            if self._progress.disable:
+            if not self._counts and self._progress.disable:
                 self._say(self._line)
+            self._counts = True
         if event.failure is not None:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 

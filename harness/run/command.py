@@ -5,7 +5,6 @@ from harness.campaign.options import Options
 from harness.command_options import offers_fields
 from harness.run import run_command, run_reports
 from harness.run.chosen_engine import EngineOptions, at_depths
-from harness.run.month import of_the_month
 from harness.run.request import ResultOptions, RunRequest
 
 
@@ -20,8 +19,6 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
 
     - `python -m harness big.gguf small.gguf --method draft-model:n_max=3`
     """
-    if result.month:
-        options = of_the_month(options)
     engines = engine.engines(options)
     request = RunRequest(
         options=options, engines=at_depths(engines, options.context_depth_tokens), result=result

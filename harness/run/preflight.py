@@ -13,16 +13,19 @@ from harness.errors import MachineError
 from harness.machine import nvidia
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE, PACKAGE, SERVER_PROGRAM
+from harness.machine.environment import power_mode
 from harness.run.chosen_engine import ChosenEngine
 from schemas.submission import Gpu
 from schemas.vocabulary import DEFAULT_RUNNER, say
+from schemas.vocabulary.flags import FLAGS, filled
 
 REINSTALL = f"pip install --force-reinstall --no-cache-dir {PACKAGE}"
 # The build option that makes the binding use a vendor's GPUs.
 _BUILD_OPTIONS = {"nvidia": "-DGGML_CUDA=ON", "amd": "-DGGML_HIP=ON", "apple": "-DGGML_METAL=ON"}
 _ANY_GPU_OPTION = "-DGGML_VULKAN=ON"
-# Engines whose answers and pages have no counters of drafted tokens.
-_UNCOUNTED = ("Ollama",)
+# Engines whose answers and pages have no counters of drafted tokens, and those that may have none.
+_UNCOUNTED, _UNSURE = ("Ollama",), ("unknown server",)
+LOW_POWER = FLAGS["low-power"]
 _SERVER_CURE = "install the GPU's driver, name a server built for this GPU with --server-binary"
 
 
@@ -31,6 +34,8 @@ def ready(engine: ChosenEngine, campaign: Campaign) -> Iterator[str]:
 
     Raises `HarnessError` if the engine does not see the card, or does not show where it computes.
     """
+    if power_mode() == "low":
+        yield filled(LOW_POWER.docs, LOW_POWER.bounds) + f" {LOW_POWER.remedy}"
     seen = engine.adapter().seen(campaign)
     if seen is None:
         return
@@ -57,6 +62,11 @@ def ready(engine: ChosenEngine, campaign: Campaign) -> Iterator[str]:
         yield (
             f"{seen.name} does not report how many tokens it drafted: the speedup is "
             "measured, but acceptance and the cost of a round stay unknown."
+        )
+    if seen.name in _UNSURE:
+        yield (
+            "It is not known whether this server reports how many tokens it drafted: if it does "
+            "not, acceptance and the cost of a round stay unknown."
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import console, features
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.options import Option, offered, option
 from harness.record.kept import keep
 from harness.run import journal, preflight
@@ -40,11 +40,6 @@ def check_contributor(name: str | None) -> None:
 class ResultOptions:
     """Options for the result: dry run or measurement, output path, contributor and notes."""
 
-    month: bool = option(
-        "The run of the month: a current model that fits, a few prompts, and a line to paste.",
-        panel="What is measured",
-        default=False,
-    )
     resume: bool = option(
         "Continue an interrupted run; repeat its other options.",
         panel="How it runs",
@@ -121,10 +116,7 @@ class RunRequest:
         given = self.result
         named = replace(submission, contributor=given.contributor, notes=given.notes)
         path = results.write(named, given.output)
-        try:
-            keep(submission)
-        except MachineError as error:  # the result is on disk, and its report must follow
-            console.say(f"Not remembered for plan: {error}")
+        keep(submission)
         return path
 
     def campaigns(

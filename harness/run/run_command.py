@@ -15,7 +15,7 @@ from harness.files import only_one
 from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 from harness.report.progress import ProgressDisplay
-from harness.run import journal, month, next_step, run_reports
+from harness.run import journal, next_step, run_reports
 from harness.run.engine_run import MeasuredEngine, RunOnEngine
 from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.run.request import RunRequest
@@ -31,9 +31,6 @@ def measure(request: RunRequest) -> None:
     for step in dict.fromkeys(next_step.after(request, each) for each in measured.values()):
         if step is not None:
             console.say(step)
-    if request.result.month and not request.result.json:
-        for each in measured.values():
-            typer.echo(month.line(each.submission, each.summary))
     if any(each.submission.design.ended == "interrupted" for each in measured.values()):
         raise typer.Exit(INTERRUPTED)
     for error in errors.values():
@@ -76,7 +73,8 @@ def measured_interleaved(
                 console.say(line)
         if len(ended) == 1:
             raise KeyboardInterrupt if isinstance(outcome, NotStartedError) else outcome
-        console.say(f"Error: {name}: {outcome}")
+        if not isinstance(outcome, NotStartedError):  # another engine's error ended it
+            console.say(f"Error: {name}: {outcome}")
     return measured, errors
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 from harness.options import option
+from schemas.rig import BACKENDS
 
 _SERVERS = "Servers (--runner openai)"
 _server = partial(option, panel=_SERVERS)
@@ -67,6 +68,7 @@ class ConnectionOptions:
         "The backend of the servers, if they do not report their backend: cpu, cuda, vulkan, "
         "metal, rocm, sycl and so on. Also needed for a llama-server without --list-devices.",
         metavar="BACKEND",
+        choices=tuple(BACKENDS),
     )
     device_names: tuple[str, ...] = _server(
         "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "

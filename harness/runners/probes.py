@@ -2,9 +2,10 @@
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from estimates.decomposition import curve_of
 from harness.campaign.model import Campaign
 from harness.runners.base import Stepped, StepTimes
 from schemas.submission import DraftingProbe, VerificationProbe
@@ -88,16 +89,6 @@ def step_times(model: Stepping, prompt: Sequence[int], widths: Sequence[int]) ->
         _step_ms(model, filler[:width], held=len(prompt))
         found.append(_step_ms(model, filler[:width], held=len(prompt)))
     return tuple(found)
-
-
-def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) -> VerificationProbe:
-    """Return the median step time of each width; every width needs at least one time."""
-    return VerificationProbe(
-        context_tokens=context_tokens,
-        repeats=min(map(len, times_ms.values())),
-        widths=tuple(times_ms),
-        step_ms_median=tuple(round(statistics.median(each), 6) for each in times_ms.values()),
-    )
 
 
 def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:

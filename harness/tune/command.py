@@ -63,7 +63,7 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
+    result: Annotated[ResultOptions, Without(frozenset({"keep_answers"}))],
     settings: SettingsFileOptions,
 ) -> None:
     if len(engine.server_binaries) > 1:

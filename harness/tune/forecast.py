@@ -12,10 +12,13 @@ from statistics import fmean
 from answers.rounds import chance_of
 from estimates import decomposition as parts
 from estimates.pairing import pair
+from harness.tune.search import Family
 from schemas.submission import Arm, Probes, Submission, Trial
 
 # Candidates whose forecast is further than this behind the best forecast are not raced.
 PLAUSIBLE = 0.10
+# The depths at which a family without a forecast is raced.
+_DEFAULT_DEPTHS = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +158,30 @@ def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[floa
             low + (high - low) * (d - left) / (right - left) for d in range(left + 1, right + 1)
         ]
     return tuple(costs[: deepest + 1])
+
+
+def of_depths(
+    family: Family, predicted: Sequence[float] | None, *, below: int | None
+) -> list[Candidate]:
+    """Return a family's depths with their forecasts; without forecasts, a few default depths.
+
+    Depths beyond the forecast are left out, and so are depths that cannot run: `below` or more.
+    """
+    depths = [
+        depth
+        for depth in family.arms
+        if (depth <= len(predicted) if predicted else depth in (*_DEFAULT_DEPTHS, 0))
+        and (below is None or depth < below)
+    ]
+    return [
+        Candidate(
+            id=family.arms[depth].id,
+            family=family.name,
+            depth=depth,
+            predicted=predicted[depth - 1] if predicted and depth else None,
+        )
+        for depth in depths or ([family.deepest] if below is None else [])
+    ]
 
 
 def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:

@@ -14,8 +14,8 @@ class SearchOptions:
     """The time limit of a tune, and its largest depth."""
 
     budget_min: float | None = option(
-        "Time limit for the whole command. More time gives narrower intervals; if the time is "
-        "too short, the tune ends with forecasts only, and --resume continues it. Default: "
+        "Time limit for the whole command. More time gives narrower intervals; a limit that is "
+        "too short is refused after the first answers, and --resume continues. Default: "
         f"{USUAL_MIN:g}, or the time that the smallest tune needs.",
         name="budget",
         metavar="MINUTES",

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+from harness import console
 from harness.campaign.model import PlannedTrial
 from harness.report import words
 from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.report.expected_time import RemainingTime
-from harness.run.time_limit import FIRST_ANSWERS, budget_for
+from harness.run.next_step import RESUME, resume_command
+from harness.run.time_limit import FIRST_ANSWERS, budget_for, too_short
 from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, Prompts, StageName
 from schemas.submission import Submission
 
@@ -28,7 +30,7 @@ class TuneClock:
         stages: Mapping[StageName, Submission],
         prompts: Prompts,
     ) -> None:
-        self._limit_s, self._clock, self._stages = limit_s, clock, stages
+        self.limit_s, self._clock, self._stages = limit_s, clock, stages
         self._race, self._certificate = prompts.race_trials, prompts.certificate_trials
         self._began_s = self._first_s = clock()
         self._loading_s = 0.0
@@ -60,7 +62,7 @@ class TuneClock:
 
     def left_s(self, share: float = 1.0) -> float:
         """Return a share of the remaining budget."""
-        return share * (self._limit_s - self.spent_s())
+        return share * (self.limit_s - self.spent_s())
 
     def remaining_s(self, stage: StageName) -> float | None:
         """Return the seconds to the end of the tune; `None` before the first trial ended."""
@@ -72,7 +74,7 @@ class TuneClock:
             return None
         here_s = self._trial_s * here
         if stage == "look":
-            look_s = LOOK_SHARE * self._limit_s - self.spent_s()
+            look_s = LOOK_SHARE * self.limit_s - self.spent_s()
             here_s = min(here_s, max(self._trial_s, look_s))
         later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
         # A started block is finished, but no block starts that would exceed the budget.
@@ -81,17 +83,22 @@ class TuneClock:
 
     def look_is_long(self) -> bool:
         """Whether the look used up its time, or leaves too little for race and certificate."""
-        return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < self._least_s()
+        return self.spent_s() > LOOK_SHARE * self.limit_s or self.left_s() < self._least_s()
 
-    def lacks(self) -> str | None:
-        """After three answers, say whether the limit is too short for a pick at their pace."""
+    def require_pick(self, *, grows: bool) -> None:
+        """After three answers, check that the limit covers the smallest tune at their pace.
+
+        A limit that `grows` is raised instead. Raises `BadInputError`.
+        """
         pick_s = self.spent_s() + self._least_s()
-        if len(self.trials) != FIRST_ANSWERS or pick_s <= self._limit_s:
-            return None
-        return (
-            f"At the pace of the first answers, a pick takes about {words.seconds(pick_s)} "
-            f"(--budget {budget_for(pick_s)}), so this tune may end with forecasts only."
-        )
+        if len(self.trials) != FIRST_ANSWERS or pick_s <= self.limit_s:
+            return
+        if not grows:
+            more = resume_command(RESUME, "--budget", budget_for(pick_s))
+            pace = "at the pace of its first answers"
+            raise too_short(self.limit_s, "a pick", pick_s, pace, f"continue with {more}")
+        self.limit_s = 60 * float(budget_for(pick_s))
+        console.say(f"The time limit is {words.seconds(self.limit_s)}, as a pick needs.")
 
     def _least_s(self) -> float:
         """Return the seconds of the smallest race and certificate, at the pace of this stage."""

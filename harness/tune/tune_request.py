@@ -4,7 +4,6 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import typer
 
@@ -16,7 +15,7 @@ from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.method_parser import as_text, parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign, RunSettings
 from harness.command_options import option_names
-from harness.errors import INTERRUPTED, BadInputError, MachineError
+from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.checkout import commit
 from harness.machine.command_line import pasted, split_command
 from harness.machine.detect import machine
@@ -136,7 +135,7 @@ class TuneRequest(RunRequest):
         super(TuneRequest, self).check()
 
     def measure(self) -> None:
-        """Tune, write the result and its chart, print the report."""
+        """Tune, write the result, print the report."""
         self.check()
         base, families = self._base(fetch=True)
         stages = Stages(chosen=self.engines[0], families=families)
@@ -158,6 +157,7 @@ class TuneRequest(RunRequest):
                 families=families,
                 prompts=prompts,
                 limit_s=limit_s,
+                grows=self.search.budget_min is None,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
                 observe=observe,
                 say=console.say,
@@ -167,7 +167,7 @@ class TuneRequest(RunRequest):
         self._finish(outcome, stages, tuner)
 
     def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
-        path = self._write(outcome)
+        path = self.write(outcome.submission)
         command = None
         if outcome.verdict is not None and outcome.leader is not None:
             campaign = tuner.campaigns["certificate"]
@@ -182,7 +182,7 @@ class TuneRequest(RunRequest):
         if self.settings.write is not None:
             saved = self.settings.save(command, stages.chosen.server()) if command else None
             console.say(saved or f"Nothing written to {self.settings.write}: no setting was chosen")
-        minutes = tuner.limit_s / 60
+        minutes = tuner.elapsed.limit_s / 60
         if outcome.interrupted:
             left = math.ceil(max(1.0, minutes - tuner.elapsed.spent_s() / 60))
             console.say(f"Next, about {left} min: {resume_command(RESUME)}")
@@ -194,18 +194,6 @@ class TuneRequest(RunRequest):
         else:
             following = resume_command(RESUME, "--budget", f"{2 * minutes:g}")
             console.say(f"Next, about {minutes:g} min: {following}")
-
-    def _write(self, outcome: Outcome) -> Path:
-        path = self.write(outcome.submission)
-        try:
-            chart = path.with_suffix(".svg")
-            if report.write_svg(outcome, chart):
-                console.say(f"Chart: {chart}")
-        except OSError as error:
-            raise MachineError(
-                f"the chart next to {path} cannot be written: {error.strerror}"
-            ) from error
-        return path
 
     def print_plan(self) -> None:
         """Print the candidates of a tune without fetching or measuring."""

@@ -6,6 +6,7 @@ Each stage is a campaign with a separate journal, so that a killed tune can be r
 
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from harness.campaign import trial_order
@@ -18,14 +19,12 @@ from harness.run.execute import EndEarlyError
 from harness.run.stopping import Prune
 from harness.runners.base import Runner
 from harness.tune import decisions
-from harness.tune.forecast import Candidate, of_family, shortlist
+from harness.tune.forecast import Candidate, of_depths, of_family, shortlist
 from harness.tune.outcome import Contender, Outcome, State
 from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.tune_clock import TuneClock
 from schemas.submission import Submission
 
-# The depths at which a family without a forecast is raced.
-_DEFAULT_DEPTHS = (2, 4, 8)
 # Failures of a large depth that a small depth may avoid.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
@@ -37,13 +36,17 @@ Observe = Callable[[StageName, Event, float | None], None]
 
 @dataclass(kw_only=True)
 class Tuner:
-    """One tune on one engine. `base` has the models and settings; only its baseline arm is used."""
+    """One tune on one engine. `base` has the models and settings; only its baseline arm is used.
+
+    A time limit that `grows` was not given.
+    """
 
     on_engine: OnEngine
     base: Campaign
     families: Sequence[Family]
     prompts: Prompts
     limit_s: float
+    grows: bool = False
     context: execute.RunContext
     observe: Observe
     say: Callable[[str], None]
@@ -62,7 +65,7 @@ class Tuner:
         # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
-            left_s = max(0.0, self.limit_s - sum(walls))
+            left_s = max(0.0, self.elapsed.limit_s - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         ranked: tuple[str, ...] = ()
         if self._goes_on():
@@ -100,7 +103,7 @@ class Tuner:
             if ran or any(arm.reason in _OF_DEPTH for arm in measured):
                 below = min(failed, default=None)
                 predicted = of_family(seen, ran) if ran else None
-                candidates += _candidates(family, predicted, below=below)
+                candidates += of_depths(family, predicted, below=below)
         if not candidates:
             reasons = ", ".join(f"{arm.id} ({arm.reason})" for arm in seen.arms if arm.reason)
             raise MachineError(f"no method could run: {reasons}; run python -m harness doctor")
@@ -172,7 +175,8 @@ class Tuner:
             resume=self._resumes(campaign),
         )
         try:
-            self.stages[name] = self._ended(running, campaign, name)
+            with closing(running):  # also after an error: a server must not outlive the tune
+                self.stages[name] = self._ended(running, campaign, name)
         except NothingMeasuredError:
             if not self.stages:
                 raise
@@ -215,8 +219,8 @@ class Tuner:
                 submission: Submission = end.value
                 return submission
             done = self.elapsed.trials
-            if name == "look" and (text := self.elapsed.lacks()):
-                self.say(text)
+            if name == "look":
+                self.elapsed.require_pick(grows=self.grows)
             drafted = len({trial.arm for trial in done}) > 1
             between = drafted and planned[order].prompt != done[-1].prompt
             alone = len(self.elapsed.failed) == len(campaign.arms) - 1
@@ -294,27 +298,3 @@ class Tuner:
             state=state,
             gain=decisions.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
         )
-
-
-def _candidates(
-    family: Family, predicted: Sequence[float] | None, *, below: int | None
-) -> list[Candidate]:
-    """Return a family's depths with their forecasts; without forecasts, a few default depths.
-
-    Depths beyond the forecast are left out, and so are depths that cannot run: `below` or more.
-    """
-    depths = [
-        depth
-        for depth in family.arms
-        if (depth <= len(predicted) if predicted else depth in (*_DEFAULT_DEPTHS, 0))
-        and (below is None or depth < below)
-    ]
-    return [
-        Candidate(
-            id=family.arms[depth].id,
-            family=family.name,
-            depth=depth,
-            predicted=predicted[depth - 1] if predicted and depth else None,
-        )
-        for depth in depths or ([family.deepest] if below is None else [])
-    ]

@@ -29,9 +29,18 @@ _AXES = [each.name for each in fields(Axes) if each.name != "server_arguments"]
 _WORDS = {
     "agrees": "Agrees: answers and rounds match these weights.",
     "differs": "Differs: answers or rounds do not match these weights.",
+    "differs-by-engine": (
+        "Differs, but so do the engine builds or backends, and acceptance depends on them. Repeat "
+        "with the build and backend of the result."
+    ),
     "not-comparable": "Not comparable: the local engine renders the prompts differently.",
 }
-_CODES = {"agrees": 0, "differs": NO, "not-comparable": NOT_MEASURED}
+_CODES = {
+    "agrees": 0,
+    "differs": NO,
+    "differs-by-engine": NOT_MEASURED,
+    "not-comparable": NOT_MEASURED,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

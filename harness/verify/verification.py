@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from estimates.decomposition import tokens_per_round
+from estimates.identity import engine_group
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError, MachineError
 from harness.run.record import trial_of
@@ -14,18 +15,20 @@ from schemas.vocabulary.flags import FLAGS
 
 # The allowed difference between results, as for the collection's flag.
 _APART = FLAGS["unlike-peers"].bounds["apart"]
-Verdict = Literal["agrees", "differs", "not-comparable"]
+Verdict = Literal["agrees", "differs", "differs-by-engine", "not-comparable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
-    """A repeated trial: whether its rendered prompt and answer match, and its tokens per round.
+    """A repeated trial: whether its engine, prompt and answer match, and its tokens per round.
 
-    `same_prompt` and `same_answer` are `None` if either side lacks the digest.
+    `same_engine` means the same backend and build. `same_prompt` and `same_answer` are `None` if
+    either side lacks the digest.
     """
 
     arm: str
     prompt: str
+    same_engine: bool
     same_prompt: bool | None
     same_answer: bool | None
     stated_tokens_per_round: float | None
@@ -87,6 +90,7 @@ def _repeated(
     return Repeated(
         arm=stated.arm,
         prompt=stated.prompt,
+        same_engine=engine_group(session.report().engine) == engine_group(submission.engine),
         same_prompt=_same(rendered[stated.prompt], answer.prompt_sha256),
         same_answer=_same(stated.output_sha256, own.output_sha256),
         stated_tokens_per_round=tokens_per_round([stated]),
@@ -101,8 +105,8 @@ def _same(one: str | None, other: str | None) -> bool | None:
 def verdict(found: Sequence[Repeated]) -> Verdict:
     """Return `differs` if all answers differ, or if an equal answer had different tokens per round.
 
-    Single answers may diverge at near-ties, which may be resolved differently on a different
-    machine.
+    With another backend or build, the difference can be the engine's. Single answers may diverge
+    at near-ties, which may be resolved differently on a different machine.
     """
     compared = [each for each in found if each.same_answer is not None and each.same_prompt]
     same = [each for each in compared if each.same_answer]
@@ -110,4 +114,6 @@ def verdict(found: Sequence[Repeated]) -> Verdict:
         return "not-comparable"
     pairs = [(each.stated_tokens_per_round, each.own_tokens_per_round) for each in same]
     apart = any(a and b and max(a / b, b / a) > 1 + _APART for a, b in pairs)
-    return "differs" if apart or not same else "agrees"
+    if same and not apart:
+        return "agrees"
+    return "differs" if all(each.same_engine for each in compared) else "differs-by-engine"

@@ -1,5 +1,6 @@
 """Turn a folder of results into a database: find, validate, load and aggregate its files."""
 
+import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -21,7 +22,8 @@ from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.aggregate import aggregate
-from pipeline.data.cached import entries_of, key_of, summary_of
+from pipeline.data.cached import entries_of, key_of, summary_key, summary_of
+from pipeline.data.kept_tables import KeptTables
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.errors import RejectedError
 from schemas.submission import Arm
@@ -48,11 +50,15 @@ def open_database(
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
         raised = flags_within(Corpus(tuple(entries[each] for each in counting), known))
         flags = dict(zip(counting, raised, strict=True))
+        keys = {_name(each): _key(each, entries, flags) for each in files.submissions}
+        tables = KeptTables.find(cache, cache.folder, keys) if cache and cache.folder else None
+        new = tables.missing if tables else keys
         connection = load(
-            _with_flags(kept, files.submissions, entries, flags),
+            _with_flags(kept, files.submissions, entries, flags, new),
             files.published,
             files.lifecycle,
             _sources(results / "sources.toml"),
+            filled=tables.fill if tables else None,
         )
     aggregate(connection)
     return connection
@@ -85,29 +91,50 @@ def _checked(cache: Cache, source: Source) -> validation.Checked:
     return found
 
 
+def _name(accepted: validation.Accepted) -> str:
+    source = accepted.source
+    return f"preview-{accepted.digest}" if source.place == "preview" else source.path.stem
+
+
+def _key(
+    accepted: validation.Accepted,
+    entries: Mapping[Source, CorpusEntry],
+    flags: Mapping[Source, tuple[Flag, ...]],
+) -> str:
+    """A digest of all that decides a submission's own rows: its file, and names and flags."""
+    named = entries[accepted.source].submission
+    models = [(model.name, model.quantisation) for model in (named.target, *named.drafts)]
+    decided = key_of(accepted.source), models, flags.get(accepted.source, ())
+    return hashlib.sha256(msgspec.json.encode(decided)).hexdigest()
+
+
 def _with_flags(
     cache: Cache,
     submissions: Iterable[validation.Accepted],
     entries: Mapping[Source, CorpusEntry],
     flags: Mapping[Source, tuple[Flag, ...]],
+    keys: Mapping[str, str],
 ) -> Iterator[AcceptedSubmission]:
-    """The submissions to load, with the model names and flags that depend on the whole corpus."""
+    """The submissions of `keys`, with the model names and flags that depend on the whole corpus."""
     for accepted in submissions:
-        source = accepted.source
+        source, name = accepted.source, _name(accepted)
         named = entries[source]
+        if name not in keys:
+            cache.keep(summary_key(named))
+            continue
         summary = summary_of(cache, source, named)
         text = validation.current_text(source.path.read_bytes())
         if named.submission != accepted.submission:
             text = renamed_text(text, named.submission)
         raised = flags.get(source, ())
-        preview = source.place == "preview"
         yield AcceptedSubmission(
-            submission=f"preview-{accepted.digest}" if preview else source.path.stem,
+            submission=name,
             file=source.path.name,
-            preview=preview,
+            preview=source.place == "preview",
             document=text,
             identity=msgspec.json.encode(named.identity),
             summary=_flagged(summary, raised, accepted.submission.arms) if raised else summary,
+            key=keys[name],
         )
 
 

@@ -6,8 +6,10 @@ parts replaces the table in each format.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,11 +17,14 @@ import duckdb
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from estimates.model import ESTIMATOR
-from pipeline.data.aggregate import row_meaning
+from pipeline.cache import Cache
+from pipeline.data.aggregate import own_queries, row_meaning
 from pipeline.data.column_meanings import description, keys, metrics, title
 from pipeline.data.formats import COMPACT, FORMATS, Format, as_json, as_parquet
+from pipeline.data.runs import runs
 from schemas.vocabulary.documents import document
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -41,6 +46,9 @@ LISTED = {
 }
 # A value takes about 18 bytes in JSON and a tenth of that in Parquet, so no file exceeds 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
+# Tables whose rows each belong to one submission: their parts are runs of submissions.
+BY_SUBMISSION = {*own_queries(), "evidence"}
+IN_ORDER, RUN = "submission, rowid", 128
 SPEEDUPS_VERSION = 2
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 
@@ -64,19 +72,28 @@ class ExportedFile:
 def export(
     connection: duckdb.DuckDBPyConnection,
     folder: Path,
+    cache: Cache | None = None,
     *,
     most_values: int = MOST_VALUES,
     part_values: int = PART_VALUES,
+    run: int = RUN,
 ) -> tuple[ExportedFile, ...]:
     """Write tables in every format (large tables in parts), the data package and the checksums."""
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
         table = connection.table(name)
         rows, columns = table.shape
-        if rows * columns > most_values:
-            files += _in_parts(folder, stem, table, max(1, part_values // columns))
-        else:
+        if name in BY_SUBMISSION:
+            table = table.order(IN_ORDER)
+        if rows * columns <= most_values:
             files += _in_all_formats(folder, stem, table.to_arrow_table(), rows=rows)
+        elif name in BY_SUBMISSION:
+            parts = _runs(connection, name, cache or Cache(), run)
+            files += _in_parts(folder, stem, table, parts)
+        else:
+            starts = range(0, rows, most := max(1, part_values // columns))
+            parts = (table.limit(most, offset=start).to_arrow_table() for start in starts)
+            files += _in_parts(folder, stem, table, map(as_parquet, parts))
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     files.append(_write(folder, PACKAGE, orjson.dumps(_package(files), option=option)))
     sums = sorted((file.name, file.sha256) for file in files)
@@ -84,16 +101,46 @@ def export(
     return (*files, _write(folder, SUMS, lines.encode()))
 
 
+def _runs(
+    connection: duckdb.DuckDBPyConnection, name: str, cache: Cache, size: int
+) -> Iterator[bytes]:
+    """A table's rows as Parquet, for each run of submissions."""
+    places = f"select submission, min(rowid), max(rowid) from {name} group by submission"  # noqa: S608 - our own names
+    rows = {each: ends for each, *ends in connection.execute(places).fetchall()}
+    # DuckDB finds the rows by their positions; a run that a new file joined is in several places.
+    query = f"""
+        from {name}
+        where rowid between $low and $high and submission between $first and $last
+        order by {IN_ORDER}
+    """
+    for run in runs(connection, size):
+        found = [rows[each] for each in run.names if each in rows]
+        if found:
+            within = {
+                "low": min(low for low, _ in found),
+                "high": max(high for _, high in found),
+                "first": run.names[0],
+                "last": run.names[-1],
+            }
+            made = partial(_parquet, connection, query, within)
+            yield cache.get_or_make([name, run.names, run.inputs], made, level=0)
+
+
+def _parquet(
+    connection: duckdb.DuckDBPyConnection, query: str, within: Mapping[str, object]
+) -> bytes:
+    return as_parquet(connection.sql(query, params=within).to_arrow_table())
+
+
 def _in_parts(
-    folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
+    folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, written: Iterable[bytes]
 ) -> Iterator[ExportedFile]:
-    """Split a large table into Parquet files, and write a list of these parts in each format."""
+    """Write the Parquet files of a large table, and a list of these parts in each format."""
     parts: list[ExportedFile] = []
-    for number, start in enumerate(range(0, rows.shape[0], most), 1):
-        table = rows.limit(most, offset=start).to_arrow_table()
-        name = f"{stem}/part-{number:04}.parquet"
-        facts = {"table": EXPORTS[stem], "rows": table.num_rows, "columns": table.schema}
-        parts.append(_write(folder, name, as_parquet(table), role="part", **facts))
+    facts = {"table": EXPORTS[stem], "columns": rows.limit(0).to_arrow_table().schema}
+    for number, data in enumerate(written, 1):
+        name, count = f"{stem}/part-{number:04}.parquet", pq.read_metadata(BytesIO(data)).num_rows
+        parts.append(_write(folder, name, data, role="part", rows=count, **facts))
     yield from parts
     values = [(part.name, part.rows, part.bytes, part.sha256) for part in parts]
     listed = [dict(zip(LISTED, each, strict=True)) for each in values]

@@ -5,7 +5,7 @@ same tables. After loading, no query can read a file or the network.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -71,7 +71,7 @@ class AcceptedSubmission(NamedTuple):
     """An accepted file as it is loaded: its text, with the JSON of its `Identity` and `Summary`.
 
     `submission` is a unique name that is safe in web addresses. `preview` marks a file outside the
-    corpus.
+    corpus. `key` is a digest of all that the file's rows depend on.
     """
 
     submission: str
@@ -80,6 +80,7 @@ class AcceptedSubmission(NamedTuple):
     document: str
     identity: bytes
     summary: bytes
+    key: str = ""
 
 
 SUBMISSION_ROW = pa.schema(
@@ -113,11 +114,13 @@ def load(
     sources: str | None = None,
     *,
     optimised: bool = True,
+    filled: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """A database with one table of documents per kind of file, one row per file.
 
     `sources` is the table of sources as JSON. With few rows, queries are faster if DuckDB does not
-    optimise their plans (`optimised=False`).
+    optimise their plans (`optimised=False`). `filled` is called before the
+    database is closed to files.
     """
     connection = connect()
     if not optimised:
@@ -141,6 +144,8 @@ def load(
         identity=json.dumps(schema_structure(msgspec.json.schema(Identity))),
         summary=json.dumps(schema_structure(msgspec.json.schema(Summary))),
     )
+    if filled:
+        filled(connection)
     connection.execute(sql_text("load/closed"))
     return connection
 

@@ -83,7 +83,8 @@ def build(
             docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
         )
         _mark(output)
-        _run_mkdocs(docs, output, site, moment)
+        with _ready_made(docs / "submissions", output / "submissions"):
+            _run_mkdocs(docs, output, site, moment)
         insert_parts(docs, output)
         shorten_index(output / INDEX)
         write_policy(output)
@@ -106,6 +107,23 @@ def _alone(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # Windows removes the lock file by itself
             Path(lock.lock_file).unlink()
         lock.release()
+
+
+@contextmanager
+def _ready_made(folder: Path, output: Path) -> Iterator[None]:
+    """Move the folders in `folder` into `output` afterwards: MkDocs would copy each of their files.
+
+    Only short forms of submissions are in folders there, because their pages are files.
+    """
+    aside = folder.parent.with_name(f"{folder.parent.name}-ready")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    for each in [each for each in folder.iterdir() if each.is_dir()]:
+        each.rename(aside / each.name)
+    yield
+    for each in aside.iterdir():
+        shutil.move(each, output / each.name)
+    aside.rmdir()
 
 
 @contextmanager
@@ -145,21 +163,22 @@ def write_source(
     for path in docs.rglob("*.js"):
         path.write_text(without_comments(path.read_text("utf-8")), "utf-8")
     library = _chart_library(kept)
-    repository = repository_address(ROOT)
+    repository, moment = repository_address(ROOT), newest_moment(connection)
     site = Site(
         bundle=library.path,
         repository=repository,
         address=site_address(site_url),
+        as_of=f"{moment:%Y-%m-%d}" if moment > NO_MOMENT else None,
         outside=outside(connection, results, repository),
         cache=kept,
     )
-    files = export(connection, docs / "data")
+    files = export(connection, docs / "data", kept)
     raw = raw_files(results, extra, site)
     for part in chain([library], raw, pages(connection, site, files)):
         _write(docs, part)
     _write(docs, how_it_works(connection, site, PROSE, FIGURES))
     kept.prune()
-    return site, newest_moment(connection)
+    return site, moment
 
 
 def require_own(folder: Path) -> None:
@@ -245,7 +264,7 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
         "DRAFTMAP_DOCS_DIR": str(docs.resolve()),
         "DRAFTMAP_SITE_DIR": str(output.resolve()),
         "DRAFTMAP_SITE_URL": site.address or "",
-        "DRAFTMAP_FOOTER": footer(site, moment if moment > NO_MOMENT else None),
+        "DRAFTMAP_FOOTER": footer(site),
         "NO_MKDOCS_2_WARNING": "1",
         "SOURCE_DATE_EPOCH": str(int(moment.timestamp())),
     }
@@ -257,11 +276,11 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
         raise SiteBuildError(done.stdout + done.stderr)
 
 
-def footer(site: Site, moment: datetime | None) -> str:
-    """The line at the foot of every page; a `moment` of `None` means that there are no figures."""
+def footer(site: Site) -> str:
+    """The line at the foot of every page."""
     if site.repository:
         code = f'<a href="{escape(site.repository)}">Code under Apache-2.0</a>'
     else:
         code = "Code under Apache-2.0 (this build does not know the address of its repository)"
-    dated = f"Figures as of {moment:%Y-%m-%d}." if moment else "No figures yet."
+    dated = f"Figures as of {site.as_of}." if site.as_of else "No figures yet."
     return f"{code}, data under CC BY 4.0. {dated}"

@@ -63,6 +63,8 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return ", ".join(value)
         if self.is_all(value):
             return "all layers"
+        if self.unit and not self.unit.endswith("s"):
+            return f"{value:,} {self.unit}"
         return count(value, self.unit.removesuffix("s")) if self.unit else str(value)
 
 

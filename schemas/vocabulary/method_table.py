@@ -64,7 +64,6 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     defaults: Mapping[str, int | float] = {}
     usual_depth: int | None = None
     optional: tuple[str, ...] = ()
-    names: Mapping[str, tuple[str, ...]] = {}
     llama_cpp: LlamaCpp | None = None
     ik_llama_cpp: IkLlamaCpp | None = None
     vllm: Vllm | None = None

@@ -88,9 +88,12 @@ def start_spread(starts: int, spread: float | None, low: float | None, high: flo
     if spread is None or low is None or high is None:
         known = "One start" if starts == 1 else f"{count(starts, 'start')}, too few prompts"
         return f"{known}: the variation between engine starts is unknown."
-    ends = f"[{percent(low, 1)}, {percent(min(high, MOST), 1)}]"
+    most, by = percent(min(high, MOST), 1), percent(spread, 1)
+    varies = (
+        f"by {by} [{percent(low, 1)}, {most}]" if by != percent(0.0, 1) else f"at most by {most}"
+    )
     return (
-        f"From one engine start to the next, the speedup varies by {percent(spread, 1)} {ends} "
+        f"From one engine start to the next, the speedup varies {varies} "
         f"({count(starts, 'start')})."
     )
 

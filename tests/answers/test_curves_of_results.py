@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from answers.engine_commands import source_of
-from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, chances, tokens_per_round
+from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, usual_tokens
 from estimates.decomposition import predicted_speedup
 from estimates.pairing import pair
 from schemas.contract import read
@@ -65,9 +65,9 @@ def test_nine_in_ten_people_published_yields_within_the_range_that_a_curve_is_us
     people = yields()
     shares = [
         fmean(
-            tokens_per_round(low, depth) <= tokens <= tokens_per_round(high, depth)
+            low <= tokens <= high
             for depth, tokens in rows
-            for low, _, high in [chances(None, depth)]
+            for low, _, high in [usual_tokens(depth)]
         )
         for rows in people.values()
     ]
@@ -78,7 +78,7 @@ def test_nine_in_ten_people_published_yields_within_the_range_that_a_curve_is_us
 
 def test_the_usual_yield_is_the_median_of_the_people() -> None:
     ratios = [
-        median(tokens / tokens_per_round(chances(None, depth)[1], depth) for depth, tokens in rows)
+        median(tokens / usual_tokens(depth)[1] for depth, tokens in rows)
         for rows in yields().values()
     ]
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from answers.estimate import ALL, Median, Typical, deviation, pull
+from answers.estimate import ALL, Median, Typical, pull
 from answers.evidence import Rig
 from answers.kinds import Case, machine_kind
 
@@ -65,13 +65,13 @@ def test_figures_from_elsewhere_move_it_less_and_no_figure_moves_it_far() -> Non
 
 def test_figures_narrow_the_interval() -> None:
     none, elsewhere, one, ten = (
-        deviation(found)
+        found.deviation
         for found in (pull([], []), pull([], [(9, 0.1)]), pull([(1, 0.1)], []), pull([(10, 0)], []))
     )
 
     assert none > elsewhere > one > ten
     # Between people 0.2; nothing else is left when very many people were here.
-    assert deviation(pull([(1e9, 0.1)], [])) == pytest.approx(0.2)
+    assert pull([(1e9, 0.1)], []).deviation == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(

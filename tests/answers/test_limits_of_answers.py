@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, answer
 from answers.catalog import model_named
+from answers.deciding import deciding
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import LayerPlacement
@@ -15,6 +16,7 @@ from answers.placement import project
 from answers.question import Question
 from answers.rounds import tokens_per_round
 from answers.speed import plain
+from answers.ways import OwnRounds
 from answers.words import lines, verdict
 from tests.nightly import few
 
@@ -65,6 +67,47 @@ def test_no_ratio_exceeds_what_its_rounds_can_yield(seed: int) -> None:
         # A round that yields all of its tokens takes at least as long as a plain step.
         assert most / gain.estimate >= 0.999999
         assert option.tps.estimate == pytest.approx(found.alone.tps.estimate * gain.estimate)
+
+
+@pytest.mark.parametrize("seed", few(range(1000), 100))
+def test_at_the_expected_acceptance_the_strip_shows_the_gain_of_the_answer(seed: int) -> None:
+    found = answer(question(seed))
+
+    known = deciding(found)
+
+    drafts = found.asked.fits and found.judged is not None and found.judged.way is not None
+    if known is None:
+        assert not drafts or found.judged.way.source == "text"  # type: ignore[union-attr]
+        return
+    assert found.judged is not None
+    assert found.judged.gain is not None
+    assert -0.01 <= known.expected <= 1.01
+    assert known.gain(known.expected) == pytest.approx(found.judged.gain.estimate)
+    assert known.cost >= 1
+    assert list(known.strip.values()) == sorted(known.strip.values())
+    if known.even is None:
+        assert known.gain(1.0) < 1
+    else:
+        assert known.gain(known.even) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", few(range(1000), 100))
+def test_an_own_acceptance_gives_the_gain_that_the_strip_shows_for_it(seed: int) -> None:
+    asked, share = question(seed), (seed % 11) / 10
+    known = deciding(found := answer(asked))
+    if known is None or found.judged is None or found.judged.way is None:
+        return
+    way = replace(found.judged.way, depths=(known.depth,), accepted=OwnRounds(share=share))
+
+    own = answer(replace(asked, ways=(way,), named=way))
+
+    assert own.judged is not None
+    assert own.judged.gain is not None
+    assert own.judged.gain.estimate == pytest.approx(known.gain(share))
+    again = deciding(own)
+    assert again is not None
+    assert (again.cost, again.is_own) == (pytest.approx(known.cost), True)
+    assert again.expected == pytest.approx(share)
 
 
 @pytest.mark.parametrize("seed", few(range(1000), 100))

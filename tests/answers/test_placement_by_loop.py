@@ -89,7 +89,8 @@ def searched(case: LoadPlan) -> Projection:
         draft = looped(case.draft.facts, plain, one, head=False)
         return merge_placements(case, placement, own, draft)
 
-    share = tuple(max(1.0, each.free_mib - case.margin_mib) for each in case.devices) or (1.0,)
+    share = tuple(max(1.0, each.free_mib - case.margin_mib) for each in case.devices)
+    share = share if len(share) > 1 else (1.0,)
     whole = case.target.placed_layers if case.devices else 0
     experts = len(case.target.all_layers) if case.target.mixture else 0
     if case.devices and at(whole, 0).sure_on_devices:

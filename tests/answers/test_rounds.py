@@ -14,14 +14,15 @@ from answers.rounds import (
     highest,
     round_cost,
     speedup,
+    tokens_of,
+    usual_cost,
     widened,
 )
-from answers.ways import Way
+from answers.ways import OwnRounds, Way
 from schemas.submission import VerificationProbe
 from tests.known_models import known
 
-CARD = "nvidia"
-HEAD = Way(source="own-head", method="mtp", acceptance=0.5)
+HEAD = Way(source="own-head", method="mtp", accepted=OwnRounds(share=0.5))
 CURVE = Curve(
     probe=VerificationProbe(
         context_tokens=0, repeats=3, widths=(1, 2, 4), step_ms_median=(10.0, 11.0, 14.0)
@@ -55,25 +56,31 @@ def test_drafting_costs_the_share_of_the_bytes_that_it_reads() -> None:
     assert drafting_share(case, "text") == 0
 
 
-def test_with_a_known_acceptance_a_round_has_the_usual_cost_of_its_kind() -> None:
-    dense = round_cost(load(known("qwen3-8b")), HEAD, 3, CARD, 0.5)
-    mixture = round_cost(load(known("qwen3-30b-a3b")), HEAD, 3, CARD, 0.5)
-    apple = round_cost(load(known("qwen3-8b")), HEAD, 3, "apple m3", 0.5)
+def test_the_usual_cost_of_a_round_is_that_of_its_kind_of_machine() -> None:
+    dense, mixture = (usual_cost(3, "nvidia", mixture=mixture) for mixture in (False, True))
 
-    assert (dense, mixture, apple) == (1 + 3 * 0.23, 1 + 3 * 0.53, 1 + 3 * 0.42)
-    # 1 + 1/2 + 1/4 + 1/8 tokens.
-    gain = speedup(load(known("qwen3-8b")), HEAD, 3, CARD)
-    assert gain.estimate == pytest.approx(1.875 / 1.69)
+    assert (dense, mixture) == (1 + 3 * 0.23, 1 + 3 * 0.53)
+    assert usual_cost(3, "apple m3", mixture=False) == 1 + 3 * 0.42
+    # A draft model that reads a tenth of the target's bytes for each token.
+    assert usual_cost(3, "apple m3", mixture=False, drafting=0.1) == pytest.approx(1 + 3 * 0.52)
 
 
-def test_a_curve_replaces_the_usual_cost() -> None:
+def test_an_acceptance_at_another_depth_falls_with_each_position() -> None:
+    half = OwnRounds(share=0.5, depth=1)
+
+    assert tokens_of(OwnRounds(share=0.5), 3) == 2.5
+    assert tokens_of(half, 1) == 1.5
+    # 1/2, and for the second token 1/2 to the power of 1.35.
+    assert tokens_of(half, 2) == pytest.approx(1.5 + 0.5**2.35)
+
+
+def test_with_a_curve_the_speedup_is_the_tokens_over_the_cost() -> None:
     case = load(known("qwen3-8b"))
-    text = Way(source="text", method="ngram-simple", acceptance=0.5)
 
-    # A step over four tokens takes 1.4 plain steps; half of the rounds find a draft.
-    assert round_cost(case, text, 3, CARD, 0.5, CURVE) == pytest.approx(1.2)
-    share = drafting_share(case, "own-head")
-    assert round_cost(case, HEAD, 3, CARD, 0.5, CURVE) == pytest.approx(1.4 + 3 * share)
+    # A step over four tokens takes 1.4 plain steps.
+    cost = 1.4 + 3 * drafting_share(case, "own-head")
+    assert round_cost(case, HEAD, 3, 2.5, CURVE) == pytest.approx(cost)
+    assert speedup(case, HEAD, 3, CURVE).estimate == pytest.approx(2.5 / cost)
 
 
 def test_a_target_that_goes_back_to_a_checkpoint_reads_the_accepted_tokens_again() -> None:
@@ -82,8 +89,8 @@ def test_a_target_that_goes_back_to_a_checkpoint_reads_the_accepted_tokens_again
     case = load(target)
     copies = replace(case, setting=replace(case.setting, rollback_states=3))
 
-    # In seven rounds of eight, a draft of three tokens is not accepted entirely.
-    again = round_cost(case, HEAD, 3, CARD, 0.5) - round_cost(copies, HEAD, 3, CARD, 0.5)
+    # 1.875 tokens: in seven rounds of eight, a draft of three tokens is not accepted entirely.
+    again = round_cost(case, HEAD, 3, 1.875, CURVE) - round_cost(copies, HEAD, 3, 1.875, CURVE)
     assert again == pytest.approx(7 / 8)
 
 

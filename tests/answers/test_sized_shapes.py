@@ -4,9 +4,9 @@ import pytest
 
 from answers.model_names import quantisation_of
 from answers.presets import preset_named
-from answers.rates import gb_per_token
 from answers.shapes import facts_of, shape_of, shapes
 from answers.sized_shapes import shape_named
+from answers.speed import weights_per_token
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,9 @@ def test_a_mixture_reads_about_its_active_parameters() -> None:
 
     # 3 billion weights of 8.5 bits are 3.2 GB; the embedding is not read.
     assert shape.experts > shape.experts_used > 0
-    assert gb_per_token(facts_of(shape, quantisation_of("Q8_0"))) == pytest.approx(3.2, rel=0.1)
+    assert weights_per_token(facts_of(shape, quantisation_of("Q8_0"))) == pytest.approx(
+        3.2e9, rel=0.1
+    )
 
 
 def test_a_name_with_an_e_is_dense() -> None:

@@ -50,6 +50,15 @@ def on_the_page(folder: Path, **texts: list[str]) -> dict[str, list[Any]]:
     return found
 
 
+def in_the_terminal(kind: str, text: str) -> Any:  # noqa: ANN401 - JSON
+    """The values that the terminal's reader gives, as the page has them: without repositories."""
+    found = json.loads(msgspec.json.encode(READERS[kind](text)))
+    model = found if kind == "models" else found["model"]
+    if model and (owned := model.pop("repository")):
+        model["written"] = model["written"].replace(owned, model["slug"], kind == "sentences")
+    return found
+
+
 def machine_words(machine: NamedMachine) -> str:
     """A machine in the notation of the list."""
     cards = [
@@ -105,9 +114,8 @@ def test_the_page_reads_the_whole_list_as_the_terminal_does(tmp_path: Path) -> N
     found = on_the_page(tmp_path, **asked)
 
     assert sum(map(len, asked.values())) >= 1200
-    for kind, reader in READERS.items():
-        said = [msgspec.to_builtins(reader(text)) for text in asked[kind]]
-        assert found[kind] == json.loads(json.dumps(said))
+    for kind in READERS:
+        assert found[kind] == [in_the_terminal(kind, text) for text in asked[kind]]
 
 
 def test_every_name_that_the_site_prints_is_read_as_itself() -> None:
@@ -145,9 +153,8 @@ def test_page_and_terminal_agree_on_random_questions(
 
     found = on_the_page(tmp_path, sentences=asked, models=asked)
 
-    for kind, reader in READERS.items():
-        said = [msgspec.to_builtins(reader(text)) for text in asked]
-        assert found[kind] == json.loads(json.dumps(said))
+    for kind in READERS:
+        assert found[kind] == [in_the_terminal(kind, text) for text in asked]
 
 
 @pytest.mark.parametrize(

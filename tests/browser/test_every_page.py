@@ -85,10 +85,10 @@ POINTS = "figure[data-spec] .dm-chart__live svg .mark-symbol[role='graphics-obje
 # Pages with charts; on the first two, a point is touched to read its tooltip.
 TOUCHED = ("what-moves-it/", "builds/")
 CHARTS = {*TOUCHED}
-# Rules whose violations axe itself calls minor or moderate would not be reported.
+# Rules whose violations axe itself calls minor would not be reported.
 INSPECT = """([context, options]) => {
   for (const rule of axe._audit.rules)
-    if (['minor', 'moderate'].includes(rule.impact)) rule.enabled = false;
+    if (rule.impact === 'minor') rule.enabled = false;
   return axe.run(context, options);
 }"""
 # Pages whose script replaces their content once it has an answer.
@@ -191,7 +191,7 @@ def inspectable(page: Page) -> Page:
 
 
 def serious(page: Page, place: str) -> list[str]:
-    """Serious and critical findings of axe except colours, each with its first element."""
+    """Findings of axe except minor ones and colours, each with its first element."""
     return _violations(page, place, ALL_ELSE)
 
 
@@ -212,5 +212,5 @@ def _violations(page: Page, place: str, options: dict[str, Any]) -> list[str]:
     return [
         f"{each['id']} ({len(each['nodes'])}): {each['nodes'][0]['html'][:160]}"
         for each in violations
-        if each["impact"] in ("serious", "critical")
+        if each["impact"] != "minor"
     ]

@@ -44,9 +44,21 @@ def test_the_first_paint_of_home_holds_the_rows(still: Page, base: str) -> None:
 
     # A device and model each, over all backends: of the corpus and hostile ones.
     assert still.locator("li.dm-strip:visible").count() >= 16
-    assert still.locator("li.dm-strip").first.bounding_box()["y"] <= 180
+    assert still.locator("li.dm-strip").first.bounding_box()["y"] <= 360  # below what it is
     assert still.locator("li.dm-strip svg circle").count() > 10
     assert not still.locator(".dm-filter").is_visible()
+
+
+def test_words_that_are_cut_are_whole_in_a_title(still: Page, base: str) -> None:
+    for size in ({"width": 1366, "height": 768}, NARROW):
+        still.set_viewport_size(size)
+        still.goto(base)
+        cut = still.locator(".dm-strip__words, .dm-strip__name").evaluate_all(
+            """all => all.filter((each) => each.scrollWidth > each.clientWidth && !each.title)
+              .map((each) => each.textContent)"""
+        )
+
+        assert cut == []
 
 
 def test_a_row_leads_to_its_device_and_to_the_row_that_others_printed(

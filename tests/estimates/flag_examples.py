@@ -114,6 +114,10 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
         started(("--threads", "1"), ("--threads", "8", "-md", "…")),
         started(("--threads", "8"), ("--threads=8", "-md", "…")),
     ),
+    "unknown-options": (
+        replace(CLEAN, settings=replace(CLEAN.settings, server_arguments=("--unheard-of 1",))),
+        replace(CLEAN, settings=replace(CLEAN.settings, server_arguments=("--swa-full",))),
+    ),
     "counters-disagree": (counted(by_page=9), counted(by_page=8)),
     # 17 and 13 % below what was set.
     "acceptance-not-as-set": (forced(length=2.4), forced(length=2.3)),
@@ -211,6 +215,10 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
         environment("after", load_1min=15.0),
     ),
     "on-battery": (environment("after", on_battery=True), environment("before", on_battery=False)),
+    "low-power": (
+        replace(CLEAN, machine=replace(CLEAN.machine, power_mode="low")),
+        replace(CLEAN, machine=replace(CLEAN.machine, power_mode="balanced")),
+    ),
     "clock-drop:readings": (
         gpu_clocks(2600.0, 2500.0, 2230.0, 2100.0),
         gpu_clocks(2600.0, 2500.0, 2280.0, 2100.0),

@@ -128,6 +128,9 @@ def test_words_name_the_spread_or_the_one_start() -> None:
     assert say.start_spread(3, 0.02, 0.0, 0.124) == (
         "From one engine start to the next, the speedup varies by 2.0 % [0.0 %, 12.4 %] (3 starts)."
     )
+    assert say.start_spread(2, 0.0, 0.0, 2.941) == (
+        "From one engine start to the next, the speedup varies at most by 294.1 % (2 starts)."
+    )
     assert say.start_spread(1, None, None, None) == (
         "One start: the variation between engine starts is unknown."
     )

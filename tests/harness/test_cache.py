@@ -50,7 +50,9 @@ def test_only_a_full_disk_is_told_to_free_space(
     (tmp_path / "file").touch()
     monkeypatch.setenv(files.VARIABLE, str(tmp_path / "file"))
 
-    with pytest.raises(MachineError, match=r"\(File exists\); set DRAFTMAP_CACHE to another"):
+    with pytest.raises(
+        MachineError, match=r"\(it is no directory\); set DRAFTMAP_CACHE to another"
+    ):
         files.cache(tmp_path / "file" / "x", b"")
 
 

@@ -86,6 +86,7 @@ def places(folder: Path) -> Iterator[dict[str, str]]:
             **{name: str(folder / f"{name}.gguf") for name in ("target", "draft", "large")},
             "split": str(folder / "part-00001-of-00002.gguf"),
             "program": sys.executable,
+            "digits": "9" * 5000,
             "old": str(folder / "llama-server"),
             "web": f"http://127.0.0.1:{web.server_port}",
             "tls": f"https://127.0.0.1:{web.server_port}",

@@ -69,12 +69,19 @@ def answers(*, equal: int, rounds: float = 1.0) -> Submission:
     return replace(other, trials=tuple(trials))
 
 
+def _built(rounds: float) -> Submission:
+    """The others' answers in other rounds, by an engine build that nobody else has."""
+    other = answers(equal=24, rounds=rounds)
+    return replace(other, engine=replace(other.engine, build_number=20_000))
+
+
 RAISING: dict[str, Submission] = {
     "copied-times": copied(),
     # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
     "far-from-peers": _step(10.0),
     "another-model": _layers(33),
     "unlike-peers": answers(equal=0),
+    "unconfirmed": _built(0.8),
 }
 QUIET: dict[str, Submission] = {
     # Seven of hundreds of times may coincide.
@@ -83,4 +90,5 @@ QUIET: dict[str, Submission] = {
     "far-from-peers": _step(14.3),
     "another-model": _layers(None),
     "unlike-peers": answers(equal=1),
+    "unconfirmed": _built(0.97),
 }

@@ -17,6 +17,7 @@ from answers.listed import MEMORY_CLASSES_GIB, PROCESSORS, listed_machines
 from answers.machines import DEFAULT_RAM_GIB, MachineWords
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
+from pipeline.site.pages import answer_pages
 from schemas.vocabulary import METHODS, say
 from tests.sites import answers_that_ship
 
@@ -41,6 +42,7 @@ class Written:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     """The files made from the evidence and rates that ship with the program."""
     index, _, *files = answers_that_ship(tmp_path_factory.getbasetemp())
+    files = [each for each in files if each.path.startswith(answer_pages.FOLDER)]
     listed = json.loads(index.data)
     machines = [name for name, *_ in listed["machines"]]
     rows, others, names = {}, {}, {}

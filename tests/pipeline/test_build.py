@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from mkdocs.utils.meta import get_data
 
 from pipeline.site.build import write_source
 from pipeline.site.pages.model import Asset, Site, file_path
@@ -84,6 +85,17 @@ def test_hostile_text_stays_text(site: Path) -> None:
         link for link in hostile.links if "boom()" in link or link.startswith("javascript")
     ] == []
     assert HOSTILE_NOTE in unescape(_submission(site, 3))
+
+
+def test_every_page_begins_with_its_heading_and_describes_itself(site: Path) -> None:
+    """A description with a colon, unquoted, would be printed above the heading."""
+    pages = sorted(site.with_name("site-source").rglob("*.md"))
+    assert len(pages) > 20
+
+    for page in pages:
+        text, about = get_data(page.read_text("utf-8"))
+        assert min(map(len, (about["title"], about["description"]))) > 3, page.name
+        assert not text.lstrip().startswith("---"), page.name
 
 
 def test_a_title_contains_no_character_of_markup(site: Path) -> None:

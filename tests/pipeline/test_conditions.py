@@ -20,6 +20,7 @@ from pipeline.site.pages.shown_commands import NamedSetting, measure, setting_of
 from pipeline.site.pages.submissions import engine_facts
 from pipeline.site.rows import frame, read
 from schemas import contract
+from schemas.rig import PowerMode
 from schemas.submission import Settings, Submission
 from tests.contexts import at_depth
 from tests.nightly import few
@@ -57,7 +58,7 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
         ({"cpu_expert_layers": 1}, "experts of 1 layer on the CPU", ("--n-cpu-moe", "1")),
         (
             {"split_mode": "row", "server_arguments": ("--cache-reuse 256",)},
-            "split mode row, --cache-reuse 256",
+            "split mode row",  # the argument is named by its effect
             ("--split-mode", "row", "--server-arg=--cache-reuse 256"),
         ),
     ],
@@ -72,6 +73,16 @@ def test_non_default_settings_are_named_with_the_options_that_set_them(
 
 def test_an_unstated_setting_counts_as_the_default() -> None:
     assert non_default(Settings()).label is None
+
+
+def test_a_machine_in_low_power_mode_is_kept_apart() -> None:
+    made = sample()
+
+    def conditions(mode: PowerMode) -> str | None:
+        return identify(replace(made, machine=replace(made.machine, power_mode=mode))).conditions
+
+    assert conditions("low") == "low-power mode"
+    assert (conditions("balanced"), conditions("high")) == (None, None)
 
 
 def test_only_unusual_settings_are_part_of_an_address() -> None:

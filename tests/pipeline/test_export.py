@@ -200,13 +200,12 @@ def test_a_large_table_is_parquet_in_parts_and_its_files_list_them(
     trials = full.table("trial")
     count, columns = len(trials.fetchall()), len(trials.columns)
 
-    files = export(full, tmp_path, most_values=count * columns - 1, part_values=100 * columns)
+    files = export(full, tmp_path, most_values=count * columns - 1, run=2)
 
     parts = sorted((tmp_path / "trials").iterdir())
     listed = json.loads((tmp_path / "trials.json").read_bytes())
     assert [each["part"] for each in listed] == [f"trials/{each.name}" for each in parts]
     assert len(parts) > 2
-    assert max(each["rows"] for each in listed) <= 100
     assert sum(pq.read_table(each).num_rows for each in parts) == count
     assert pq.read_table(parts).equals(trials.to_arrow_table())
     for each in listed:

@@ -9,8 +9,10 @@ from importlib import resources
 
 import pytest
 
+from answers.acceptance import fitted
 from answers.estimate import typical
 from answers.kinds import machine_kind
+from bench.predictions import accepted
 from bench.predictions.__main__ import FIGURES, LEDGER, Inputs, inputs_of, shipped
 from bench.predictions.folds import fold_of, left_out, predictions
 from bench.predictions.ledger import accuracy, ledger_file, months, read, updated
@@ -80,6 +82,23 @@ def test_predictions_of_whole_other_sources_are_as_good_as_required(
     for share in held(found):
         assert 0.86 <= share <= 0.94
     assert min(side(found)) >= 0.77
+
+
+def test_a_stated_acceptance_makes_predictions_as_good_as_required(inputs: Inputs) -> None:
+    found = accepted.left_out(accepted.deviations(inputs.rows))
+
+    by_rows, by_people = errors(found)
+    assert by_rows <= 1.20
+    assert by_people <= 1.20
+    for share in held(found):
+        assert 0.86 <= share <= 0.94
+
+
+def test_the_shipped_costs_have_the_kinds_of_the_results(inputs: Inputs) -> None:
+    made, ships = accepted.fitted_to(inputs.rows), fitted()
+
+    assert len(ships.costs.kinds.keys() & made.costs.kinds.keys()) >= 0.9 * len(made.costs.kinds)
+    assert len(ships.usual.keys() & made.usual.keys()) >= 0.9 * len(made.usual)
 
 
 def another(known: Sequence[Seen], asked: Iterable[Seen]) -> Iterator[tuple[Seen, Scored]]:

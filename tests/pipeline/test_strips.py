@@ -258,6 +258,19 @@ def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -
     assert len(gzip.compress(page.encode())) < 20_000
 
 
+def test_rows_of_unknown_accounts_are_in_sight_beside_published_ones() -> None:
+    (base,) = strips.main_rows(printed({"person": "ada", "speedup": 1.5}))
+    published = [base._replace(device=f"card {n}", device_label=f"card {n}") for n in range(40)]
+    sent = [
+        row._replace(tier="measured", backing=2, target=f"new {row.device}") for row in published
+    ]
+
+    ((group,), _) = strips.by_method([*published, *sent])
+
+    shown = [(each.grade, each.row.backing, "unknown" in each.words) for each in group.strips]
+    assert shown == [("C", 0, False)] * 7 + [("A", 2, False)] * 3
+
+
 def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
     many = printed(
         *(

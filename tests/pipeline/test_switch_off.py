@@ -1,17 +1,13 @@
-"""The file for programs lists the settings that clearly lose in cells, in a closed format."""
+"""A page lists the settings that clearly lose, and the settings that clearly gain beside them."""
 
-import json
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 import pytest
-from jsonschema import Draft202012Validator
 
-from pipeline.site.pages.switch_off import context_from, streams_from, switch_off_file
+from pipeline.site.pages.switch_off import ClearCases, clear_cases, context_from, streams_from
+from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, real_database, rows
-
-SCHEMA = Path(__file__).parents[2] / "schemas" / "switch_off.v1.schema.json"
 
 
 class SwitchOffCase(NamedTuple):
@@ -20,27 +16,22 @@ class SwitchOffCase(NamedTuple):
     effect: str
 
 
-def document(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(switch_off_file(connection).data)
-    Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(found)
-    return found
+def cases(connection: duckdb.DuckDBPyConnection) -> tuple[ClearCases, ...]:
+    return clear_cases(read(connection, "switch_off"))
 
 
-def test_only_clear_verdicts_are_in_the_file() -> None:
-    (setting,) = document(
+def test_only_clear_verdicts_are_listed() -> None:
+    (found,) = cases(
         database(
             campaign(1.5, within=(1.4, 1.6), task="code", seed=1),
             campaign(0.8, within=(0.75, 0.85), task="chat", seed=2),
             campaign(1.1, within=(0.9, 1.3), task="math", seed=3),
         )
-    )["settings"]
+    )
 
-    listed = {
-        effect: [(case["task"], case["speedup"]) for case in setting[effect]]
-        for effect in ("gains", "loses")
-    }
-    assert listed == {"gains": [("code", 1.5)], "loses": [("chat", 0.8)]}
-    assert (setting["streams_from"], setting["context_from"]) == (None, None)
+    assert [(row.task, round(row.speedup, 2)) for row in found.gains] == [("code", 1.5)]
+    assert [(row.task, round(row.speedup, 2)) for row in found.loses] == [("chat", 0.8)]
+    assert (found.streams_from, found.context_from) == (None, None)
 
 
 def test_an_unknown_account_does_not_change_advice_from_known_people() -> None:
@@ -55,20 +46,19 @@ def test_an_unknown_account_does_not_change_advice_from_known_people() -> None:
         gpu="NVIDIA GeForce RTX 3060",
     )
 
-    found = document(database(known, unknown, elsewhere, new=("eve",)))["settings"]
+    found = cases(database(known, unknown, elsewhere, new=("eve",)))
 
     assert [
-        (each["device"], [case["task"] for case in (*each["gains"], *each["loses"])])
-        for each in found
+        (each.setting.device, [row.task for row in (*each.gains, *each.loses)]) for each in found
     ] == [("rtx-3060-8-gb", ["code"]), ("rtx-4060-8-gb", ["chat"])]
 
 
-def test_without_a_clear_verdict_the_file_is_empty() -> None:
-    assert document(database(campaign(1.1, within=(0.9, 1.3))))["settings"] == []
+def test_without_a_clear_verdict_nothing_is_listed() -> None:
+    assert cases(database(campaign(1.1, within=(0.9, 1.3)))) == ()
 
 
 @pytest.mark.parametrize(
-    ("cases", "streams", "context"),
+    ("settings", "streams", "context"),
     [
         (
             [
@@ -95,31 +85,21 @@ def test_without_a_clear_verdict_the_file_is_empty() -> None:
     ],
 )
 def test_a_threshold_has_losses_and_no_gain_above_it(
-    cases: list[SwitchOffCase], streams: int | None, context: int | None
+    settings: list[SwitchOffCase], streams: int | None, context: int | None
 ) -> None:
-    assert (streams_from(cases), context_from(cases)) == (streams, context)
+    assert (streams_from(settings), context_from(settings)) == (streams, context)
 
 
 def test_every_case_is_a_cell_and_says_what_it_says() -> None:
-    cells = {
-        row[0]: row[1:] for row in rows(real_database(), "select cell, verdict, speedup from cell")
-    }
-
-    settings = document(real_database())["settings"]
+    cells = rows(
+        real_database(),
+        "select cell, verdict = 'helps' from cell"
+        " where verdict in ('helps', 'hurts', 'slower-in-all')",
+    )
 
     listed = [
-        (effect, case)
-        for each in settings
-        for effect in ("gains", "loses")
-        for case in each[effect]
+        (row.cell, row.effect == "gains")
+        for each in cases(real_database())
+        for row in (*each.gains, *each.loses)
     ]
-    clear = [
-        cell
-        for cell, (verdict, _) in cells.items()
-        if verdict in {"helps", "hurts", "slower-in-all"}
-    ]
-    assert sorted(case["cell"] for _, case in listed) == sorted(clear)
-    for effect, case in listed:
-        verdict, speedup = cells[case["cell"]]
-        assert (effect == "gains") == (verdict == "helps")
-        assert case["speedup"] == pytest.approx(speedup, abs=5e-5)
+    assert sorted(listed) == sorted(cells)

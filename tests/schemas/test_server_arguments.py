@@ -26,12 +26,15 @@ def places(*, argv: list[str] | None = None, server: list[str] | None = None) ->
 
 
 @pytest.mark.parametrize(
-    "argument",
-    ["--rpc evil.example.com:50052", "--host 0.0.0.0", "--log-file x.log", "--model-url evil.com"],
+    ("argument", "place"),
+    [
+        ("--rpc evil.example.com:50052", 3), ("--model-url evil.com", 3),  # only the value
+        ("--host 0.0.0.0", 2), ("--log-file x.log", 2), ("--mine evil.com", 2),
+    ],
 )  # fmt: skip
-def test_an_argument_that_the_harness_hides_is_refused(argument: str) -> None:
+def test_an_argument_that_the_harness_hides_is_refused(argument: str, place: int) -> None:
     assert places(server=["--cache-reuse 256", argument]) == ["$.settings.server_arguments[1]"]
-    assert places(argv=["--threads", "4", *argument.split()]) == ["$.arms[1].argv[2]"]
+    assert places(argv=["--threads", "4", *argument.split()]) == [f"$.arms[1].argv[{place}]"]
 
 
 @pytest.mark.parametrize("argv", [["--alias", "a name of one's own"], ["--api-key", "hunter2"]])
@@ -40,7 +43,16 @@ def test_a_value_that_the_harness_hides_is_refused(argv: list[str]) -> None:
 
 
 def test_arguments_as_the_harness_writes_them_are_accepted() -> None:
-    argv = ["--threads", "4", "…", "--speculative-config", '{"method": "ngram", "…": "…"}']
+    argv = [
+        "--threads",
+        "4",
+        "…",
+        "--…",
+        "--rpc",
+        "…",
+        "--speculative-config",
+        '{"method": "ngram", "…": "…"}',
+    ]
 
     assert places(argv=argv, server=["--cache-reuse 256", "--swa-full"]) == []
 

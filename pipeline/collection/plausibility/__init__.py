@@ -12,7 +12,7 @@ from estimates.flags import in_order
 from estimates.flags.observation import Observation, bounds, flag
 from estimates.model import Flag
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.arm_outputs import OutputAgreement, agreement, by_arm
+from pipeline.collection.plausibility.arm_outputs import OutputAgreement, agreement
 from pipeline.collection.plausibility.corpus import (
     ANONYMOUS,
     SHAPE,
@@ -137,35 +137,71 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
 
 
 def unlike_peers(candidate: CorpusComparison) -> Observation | None:
-    """Other accounts got different answers or round counts with the same models and settings.
+    """Other accounts got different answers or round counts with the same models and engine build.
 
-    Only arms with equal weights and common prompts are compared.
+    Only arms with equal weights, settings, backend and common prompts are compared.
     """
-    own, corpus = candidate.own, candidate.corpus
+    own = candidate.own
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()
-    mine = by_arm(own.outputs)
     for run, place in own.runs():
-        for account, (position, other) in islice(corpus.runs.get(run, {}).items(), MOST_PEERS):
-            there, theirs = corpus.entries[position], corpus.outputs[position]
-            both = place in mine and other in theirs
-            found = agreement(mine[place], theirs[other]) if both else None
-            if found is None or not candidate.is_apart(position) or not own.same_weights(there):
-                continue
-            case = _unlike(found)
-            if case is None:
+        for account, position, unlike in _peers(candidate, (*run, *own.group), place):
+            if unlike is None:
                 alike.add(account)
             else:
                 differing.setdefault(account, position)
-                seen.setdefault(
-                    position, Observation(case=case, other=there.name, **found._asdict())
-                )
+                seen.setdefault(position, unlike)
     outvoted = candidate.outvoted(alike - differing.keys(), differing)
     if outvoted is None:
         return None
     observation = seen[outvoted[1]]
     observation.severity = outvoted[0]
     return observation
+
+
+def unconfirmed(candidate: CorpusComparison) -> Observation | None:
+    """No other account has the engine build and backend, and all other groups' results differ.
+
+    The difference may be the engine's or an error, so it counts once a second account has it.
+    """
+    own, entries = candidate.own, candidate.corpus.entries
+    for run, place in own.runs():
+        group = candidate.corpus.runs.get((*run, *own.group), {})
+        if any(
+            account != own.account and own.same_weights(entries[position])
+            for (account, *_), (position, _) in group.items()
+        ):
+            continue
+        others = list(_peers(candidate, run, place))
+        agrees = any(unlike is None for *_, unlike in others)
+        outvoted = candidate.outvoted(set(), {} if agrees else {a: at for a, at, _ in others})
+        if outvoted is not None:
+            backend, build = entries[outvoted[1]].group
+            name = entries[outvoted[1]].name
+            return Observation(other=name, backend=backend, build=build)
+    return None
+
+
+def _peers(
+    candidate: CorpusComparison, key: tuple[str, ...], place: int
+) -> Iterator[tuple[str, int, Observation | None]]:
+    """Each other account's first result with an arm: account, position, and their difference."""
+    own, corpus = candidate.own, candidate.corpus
+    mine = corpus.outputs[candidate.position].get(place)
+    for (account, *_), (position, other) in islice(corpus.runs.get(key, {}).items(), MOST_PEERS):
+        there, theirs = corpus.entries[position], corpus.outputs[position].get(other)
+        if (
+            account == own.account
+            or not candidate.is_apart(position)
+            or not own.same_weights(there)
+        ):
+            continue
+        found = agreement(mine, theirs) if mine and theirs else None
+        if found is not None:
+            case = _unlike(found)
+            values = found._asdict()
+            unlike = None if case is None else Observation(case=case, other=there.name, **values)
+            yield account, position, unlike
 
 
 def _unlike(found: OutputAgreement) -> str | None:
@@ -183,4 +219,5 @@ CORPUS_FLAGS: dict[str, Callable[[CorpusComparison], Observation | None]] = {
     "far-from-peers": far_from_peers,
     "another-model": another_model,
     "unlike-peers": unlike_peers,
+    "unconfirmed": unconfirmed,
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self, TypeAlias
 
-from estimates.identity import Identity, identify
+from estimates.identity import Identity, engine_group, identify
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.arm_outputs import ArmOutputs, Outputs, by_arm, outputs_of
 from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
@@ -55,6 +55,10 @@ class CorpusEntry:
     @property
     def account(self) -> str:
         return account_of(self.submission.contributor)
+
+    @property
+    def group(self) -> tuple[str, str]:
+        return engine_group(self.submission.engine)
 
     @property
     def shape(self) -> Shape:
@@ -113,19 +117,22 @@ class Corpus:
         return found
 
     @cached_property
-    def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """By arm key and account: the positions of the first entry with the arm, and of the arm.
+    def runs(self) -> dict[tuple[str, ...], dict[tuple[str, ...], tuple[int, int]]]:
+        """By arm key, and by account and group: the positions of the first entry and of its arm.
 
-        Known accounts come first.
+        An arm key with a group added leads to the results of that group only. Known accounts come
+        first.
         """
-        found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
+        found: dict[tuple[str, ...], dict[tuple[str, ...], tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
+            sender = each.account, *each.group
             for run, place in each.runs():
-                found.setdefault(run, {}).setdefault(each.account, (position, place))
+                for key in (run, (*run, *each.group)):
+                    found.setdefault(key, {}).setdefault(sender, (position, place))
         return {run: dict(sorted(a.items(), key=self._is_unknown)) for run, a in found.items()}
 
-    def _is_unknown(self, account: tuple[str, object]) -> bool:
-        return account[0] not in self.known
+    def _is_unknown(self, run: tuple[tuple[str, ...], object]) -> bool:
+        return run[0][0] not in self.known
 
     @cached_property
     def outputs(self) -> list[dict[int, ArmOutputs]]:

@@ -34,6 +34,7 @@ select
   document.machine.ram_channels,
   document.machine.virtual_machine,
   document.machine.on_battery,
+  document.machine.power_mode,
   document.machine.desktop_on_gpu,
   document.engine.runner,
   document.engine.name as engine_name,

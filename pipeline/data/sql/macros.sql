@@ -68,7 +68,7 @@ create macro has_verdict(verdict) as
 create macro trust_in(verdict, doubt) as case
   when has_verdict(verdict) then 2
   when coalesce(doubt, 'single-pass') in (
-    'few-prompts', 'single-pass', 'few-prompts-fire', 'one-prompt-decides'
+    'unconfirmed', 'few-prompts', 'single-pass', 'few-prompts-fire', 'one-prompt-decides'
   ) then 1
   else 0
 end;

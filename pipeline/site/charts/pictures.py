@@ -1,5 +1,6 @@
 """Draw the rows of a chart with Altair. `charts.toml` names these functions and their options."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import cycle, islice
 from operator import itemgetter
@@ -73,9 +74,15 @@ def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
 
 
 def heat_map(rows: list[theme.Row]) -> Picture:
-    """A heat map of devices by model size, for the backend and the task that the reader selects."""
+    """A heat map of devices by model size, for the backend and the task that the reader selects.
+
+    The devices that most people tried come first.
+    """
     rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
-    devices = sorted({row["device_label"] for row in rows})
+    people = Counter[str]()
+    for row in rows:
+        people[row["device_label"]] += row["people"]
+    devices = [label for label, _ in people.most_common()]
     sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
     chosen = {"through": ("backend", "Backend "), "doing": ("task_label", "Task ")}
     selects = [
@@ -91,6 +98,7 @@ def heat_map(rows: list[theme.Row]) -> Picture:
     base = (
         marks.base(rows)
         .transform_filter(" && ".join(f"datum.{c} === {n}" for n, (c, _) in chosen.items()))
+        .transform_calculate(figure="format(datum.speedup, '.2f') + '\u00d7'")
         .encode(
             x=alt.X("size_class:N", title="Model size (parameters)", sort=sizes, axis=SIZES_AXIS),
             y=alt.Y("device_label:N", title=None, scale=alt.Scale(domain=devices)),
@@ -106,7 +114,7 @@ def heat_map(rows: list[theme.Row]) -> Picture:
     )
     dark = f"abs(log(datum.speedup)) > {DARK_FROM}"
     figures = base.mark_text(aria=False).encode(
-        text=alt.Text("speedup:Q", format=".2f"),
+        text="figure:N",
         color=alt.condition(dark, alt.value("#fff"), alt.value(MAP_INK)),
     )
     picture = marks.layered([squares, figures], height=len(devices) * SQUARE_PX + EDGE_PX)

@@ -30,7 +30,7 @@ def pages(
     """Yield all generated pages and the files that they load; `files` are the exported data."""
     pairs = tuple(evidence_file.pairs(connection))
     rates = learned_file.learned_rates(connection)
-    common = tuple(answer_pages.common_answers(pairs, rates))
+    common = answer_pages.common_answers(pairs, rates)
     yield template_environment.vocabulary_file()
     yield template_environment.names_file()
     yield home.home(connection, site, common)

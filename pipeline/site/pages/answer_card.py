@@ -1,21 +1,25 @@
 """Write the text of answer cards, for the data files that scripts load and for full pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import msgspec
 from msgspec.structs import asdict, replace
 
 from answers.answer import Answer
 from answers.choices import PlanOption
+from answers.deciding import Deciding, deciding, sentences, usual
 from answers.measure import measure_words
 from answers.memory_words import fits
-from answers.words import accuracy, assumed, losses, way, why
+from answers.words import accuracy, assumed, why
+from answers.words import way as way_of
 from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.pages.strips import position
-from schemas.vocabulary import say
+from schemas.vocabulary import METHODS, say
 
 CLEAR = 1.05  # a factor beyond this has a direction
 DIGITS = 2
+MOST_OTHERS = 3  # ways to draft that a card names beside the recommended one
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,11 +29,12 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     look: str = ""
     accuracy: str | None = ""
     why: str | None = ""
-    losses: str | None = ""
+    others: str | None = ""
     note: str | None = ""
     way: str = ""
     use: str | None = ""
     measure: str | None = ""
+    usual: str | None = ""
     room: str | None = ""
     assumed: str | None = ""
 
@@ -45,33 +50,52 @@ class Card(Words, frozen=True, kw_only=True):
     after: str = ""
     speedup: str = ""
     range: str = ""
+    decides: tuple[str, ...] = ()
     strip: Mapping[str, float] = msgspec.field(default_factory=lambda: strip(1, 1, 1))
+    dots: Sequence[float] = (0,)
+
+    @property
+    def grade(self) -> str:
+        """The letter of `grades.toml`, with which the classes end."""
+        return self.look[-1:]
 
 
-def words_of(found: Answer) -> Words:
+def words_of(found: Answer, known: Deciding | None) -> Words:
+    """The text of an answer; `known` is what decides about it."""
     command, room = found.command, fits(found)
     measured = measure_words(found) if found.best.fits else None
     return Words(
         look=_look(found),
-        way=way(found),
+        way=way_of(found),
         support=_evidence(found.judged, found.chance),
-        why=why(found),
-        losses=losses(found),
-        room=room[:1].lower() + room[1:],
+        why=why(found, whole=False),
+        others=others(found),
         assumed=assumed(found),
         accuracy=accuracy(found),
+        room=room[:1].lower() + room[1:],
         use=command.text if command else None,
         note=command.note if command else None,
         measure=line_of(measured) if measured else None,
+        usual=usual(known) if known else None,
     )
 
 
-def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:
-    """The card for an answer about a machine and a model; `address` is the model's page, if any."""
+def words_at(found: Answer, known: Words) -> Words:
+    """The text of an answer with the same gains as a `known` one, in the same memory."""
+    return replace(known, way=way_of(found), assumed=assumed(found))
+
+
+def card_of(
+    found: Answer, *, machine: str, model: str, address: str | None, dots: Sequence[float] = ()
+) -> Card:
+    """The card for an answer about a machine and a model, with people's speedups as `dots`.
+
+    `address` is the model's page, if there is one.
+    """
     judged = found.judged
     gain = judged.gain if judged and found.asked.fits else None
     card = Card(
-        **asdict(words_of(found)),
+        **asdict(words_of(found, deciding(found))),
         asked=machine,
         model=model,
         address=address,
@@ -85,30 +109,48 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
         after=say.rate(judged.tps.estimate),
         speedup=say.times(gain.estimate),
         range=f"{gain.low:.2f} to {say.times(gain.high)}",
+        decides=sentences(found),
         strip=strip(gain.estimate, gain.low, gain.high),
+        dots=[position(each, DIGITS) for each in dots],
     )
 
 
+def others(found: Answer) -> str | None:
+    """The other ways to draft: what people got with them here, then what is expected of the rest.
+
+    `None` if the model does not fit, or if there is no other way.
+    """
+    judged = found.judged
+    if judged is None or judged.way is None or not found.asked.fits:
+        return None
+    words = {judged.way.method: ""}
+    for pair in found.figures:
+        figure = f"{say.times(pair.speedup)} ({say.count(pair.people, 'person')})"
+        words.setdefault(pair.method, f"{METHODS[pair.method].label} {figure}")
+    rest = [(round(x.gain.estimate, 1), x.way) for x in found.options if x.gain and x.way]
+    for estimate, way in sorted(rest, key=itemgetter(0), reverse=True):
+        expected = f"about {estimate:.1f}{say.TIMES}"
+        text = "only for text that repeats" if way.source == "text" else expected
+        words.setdefault(way.method, f"{METHODS[way.method].label} {text}")
+    named = [text for text in words.values() if text][:MOST_OTHERS]
+    return " \N{MIDDLE DOT} ".join(named) or None
+
+
 def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
-    """The positions of 1, the speedup, its interval and its bar, in percent of the axis.
+    """The positions of 1, the speedup and its interval, in percent of the axis.
 
     They are those of the printed figures, which the files of answers have.
     """
     printed = (1.0, *(round(each, DIGITS) for each in (speedup, low, high)))
     even, at, left, right = (position(each, DIGITS) for each in printed)
-    width = round(abs(at - even), DIGITS)
-    return {
-        "even": even,
-        "at": at,
-        "low": left,
-        "high": right,
-        "from": min(even, at),
-        "width": width,
-    }
+    return {"even": even, "at": at, "low": left, "width": round(right - left, DIGITS)}
 
 
 def _look(found: Answer) -> str:
-    """The CSS classes: one for a gain, a loss or neither, and one for the grade of the evidence."""
+    """The CSS classes: one for a gain, a loss or neither, and one for the grade of the evidence.
+
+    Grades are those of `grades.toml`.
+    """
     judged = found.judged
     speedup = judged.gain.estimate if judged and judged.gain else 1.0
     if not found.asked.fits or speedup < 1 / CLEAR:
@@ -119,13 +161,12 @@ def _look(found: Answer) -> str:
 
 
 def _grade(judged: PlanOption | None) -> str:
-    """The grade of the evidence: measured, by several people, by one person, or predicted."""
     figures = judged.figures if judged else None
     if figures is None:
-        return "predicted"
+        return "D"
     if figures.tier != "published":
-        return "measured"
-    return "people" if figures.people > 1 else "person"
+        return "A"
+    return "B" if figures.people > 1 else "C"
 
 
 def _evidence(judged: PlanOption | None, chance: float | None) -> str:

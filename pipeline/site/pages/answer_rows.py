@@ -16,16 +16,20 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, answer
 from answers.answer_json import evidence_of
+from answers.catalog import ways_of
 from answers.choices import Placements
+from answers.deciding import Deciding, deciding
 from answers.errors import QuestionError
 from answers.evidence import PairFigure
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
 from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
-from answers.model import ModelFacts, Setting
+from answers.model import ModelFacts
 from answers.names import ModelRef
+from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
-from pipeline.site.pages.answer_card import Words, words_of
+from pipeline.site.pages.answer_card import Words, words_at, words_of
+from pipeline.site.pages.launchers import methods_of
 from schemas.codec import Json
 from schemas.vocabulary import say
 
@@ -34,13 +38,14 @@ _WORDS_OF = attrgetter(*WORDS)
 # Neighbours change together, so that the files compress well.
 COLUMNS = (
     *("ram", "baseline_tps", "tps", "context", "fits", "quantisation", "method", "depth", "draft"),
-    *("people", "basis", "verdict", "chance", "speedup", "low", "high", *WORDS, "evidence"),
+    *("people", "basis", "verdict", "chance", "speedup", "low", "high", "cost"),
+    *(*WORDS, "evidence", "dots"),
 )
 _EXTENT = COLUMNS.index("fits") - 1
-# A model in the quantisation for a memory, what had to be assumed for it, and its placements.
-Asked: TypeAlias = tuple[PlannedModel, tuple[str, ...], Placements]
-# The values of a row after "ram", those of `WORDS`, and the map's figures.
-Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None], Sequence[Json]]
+# The values of a row after "ram", those of `WORDS`, the map's figures, and rows for launchers.
+Row: TypeAlias = tuple[
+    Sequence[Json], Sequence[str | None], Sequence[Json], Mapping[str, Sequence[Json]]
+]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -88,6 +93,18 @@ def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> Planne
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _OfMemory:
+    """What machines of equal memory share: the question but for the computer, and placements.
+
+    `words` are the texts of answers, by all that they depend on besides the machine's name.
+    """
+
+    question: Question
+    placed: Placements
+    words: dict[object, Words] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class ModelRows:
     """A model with its rows: those `known` from an earlier build, and those `used` in this one."""
@@ -97,7 +114,7 @@ class ModelRows:
     pairs: Mapping[str, Sequence[PairFigure]]
     known: dict[str, Row]
     used: dict[str, Row] = field(default_factory=dict)
-    asked: dict[object, Asked] = field(default_factory=dict)
+    of_memory: dict[object, _OfMemory] = field(default_factory=dict)
 
     def rows(self, machine: PlannedMachine) -> Iterator[tuple[PlannedMachine, Row]]:
         """The machine's row, and rows for other sizes of main memory that decide what fits.
@@ -109,7 +126,8 @@ class ModelRows:
         extent = usual[0][_EXTENT]
         if extent == "partly" or (extent != "no" and not machine.computer.devices):
             for each in others:
-                if each.ram_gib < machine.ram_gib and not self._asked(each.computer)[2].alone.fits:
+                shared = self._of_memory(each.computer)
+                if each.ram_gib < machine.ram_gib and not shared.placed.alone.fits:
                     yield each, self.row(each)
         yield machine, usual
         for each in others if extent == "no" else ():
@@ -124,30 +142,44 @@ class ModelRows:
 
         Without figures of this machine, a model that does not fit needs no way to draft.
         """
-        target, notes, placed = self._asked(machine.computer)
-        own, computer = machine.with_rates_for(target.facts)
+        shared = self._of_memory(machine.computer)
+        own, computer = machine.with_rates_for(shared.question.target.facts)
         if own not in self.known:
-            question = question_about(self.ref, target, computer, pairs=self.pairs, notes=notes)
-            if placed.alone.fits or question.figures_here:
+            question = replace(shared.question, computer=computer)
+            if question.figures_here:
                 question = with_ways(question)
-            found = answer(question, placed=placed)
-            quoted = [*map(evidence_of, found.figures)]
-            self.known[own] = [*_figures(found)], [*_WORDS_OF(words_of(found))], quoted
+            self.known[own] = _row(answer(question, placed=shared.placed), shared.words)
         self.used[own] = self.known[own]
         return self.known[own]
 
-    def _asked(self, computer: Computer) -> Asked:
-        """The model as asked and its placements, which all machines of equal memory share."""
+    def _of_memory(self, computer: Computer) -> _OfMemory:
+        """What all machines of this computer's memory share."""
         memories = (computer.host, *computer.devices)
         key = (computer.unified, *[memory.free_mib for memory in memories])
-        if key not in self.asked:
+        if key not in self.of_memory:
             target, notes = as_asked(self.ref, self.target, computer)
-            self.asked[key] = target, notes, Placements(computer.load(target.facts, Setting()))
-        return self.asked[key]
+            question = question_about(self.ref, target, computer, pairs=self.pairs, notes=notes)
+            placed = Placements(question.load)
+            if placed.alone.fits:
+                question = replace(question, ways=ways_of(target, ()))
+            self.of_memory[key] = _OfMemory(question, placed)
+        return self.of_memory[key]
 
 
-def _figures(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` from "baseline_tps" to "high", with their printed digits."""
+def _row(found: Answer, texts: dict[object, Words]) -> Row:
+    known = deciding(found)
+    options = [(each.way and each.way.key, each.depth, each.gain) for each in found.options]
+    key = (found.verdict, found.figures, found.alone.tps.basis, *options)
+    if key in texts:
+        words = words_at(found, texts[key])
+    else:
+        words = texts[key] = words_of(found, known)
+    quoted = [*map(evidence_of, found.figures)]
+    return [*figures(found, known)], [*_WORDS_OF(words)], quoted, methods_of(found)
+
+
+def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
+    """Yield the values of `COLUMNS` from "baseline_tps" to "cost", with their printed digits."""
     judged = found.judged
     gain = judged.gain if judged else None
     way = judged.way if judged else None
@@ -165,6 +197,7 @@ def _figures(found: Answer) -> Iterator[Json]:
     yield None if found.chance is None else round(found.chance, 2)
     for figure in ("estimate", "low", "high"):
         yield round(getattr(gain, figure), 2) if gain else None
+    yield known.cost if known else None
 
 
 def _printed_rate(tokens_per_s: float) -> float:

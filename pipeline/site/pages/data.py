@@ -18,10 +18,9 @@ from pipeline.data.export import (
     SUMS,
     ExportedFile,
 )
-from pipeline.site.pages import strips
+from pipeline.site.pages import launchers, strips
 from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
-from pipeline.site.pages.switch_off import switch_off_file
 from pipeline.site.pages.template_environment import day, from_template, render
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary.documents import document
@@ -46,6 +45,7 @@ def data_page(
         last=last,
         version=SPEEDUPS_VERSION,
         example=example(connection),
+        launchers=launchers.FOLDER,
         **sections(connection),
     )
 
@@ -93,7 +93,6 @@ def programs(
     )
     yield text_file("robots.txt", site)
     yield from device_files(connection)
-    yield switch_off_file(connection)
 
 
 def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:

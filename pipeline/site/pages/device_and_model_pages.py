@@ -120,7 +120,6 @@ def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": strips.typical(rows),
         "advice": [x for x in switch_off.clear_cases(shown.pop("clear")) if x.loses],
-        "axis": strips.axis(),
         **shown,
     }
 

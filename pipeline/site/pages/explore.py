@@ -9,7 +9,7 @@ import polars as pl
 from polars import col
 
 from estimates.gpu_names import vendor_of
-from pipeline.site.pages import answer_card, answer_pages, shown_commands
+from pipeline.site.pages import shown_commands
 from pipeline.site.pages.answer_card import CLEAR
 from pipeline.site.pages.columnar import Facet, Measure, encode, named, placed
 from pipeline.site.pages.model import (
@@ -209,8 +209,6 @@ def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
         path="explore.md",
         site=site,
         data=files[0].path if files else None,
-        answers_folder=answer_pages.FOLDER,
-        empty_card=answer_card.Card(),
         filters=FILTERS,
         more_filters=MORE | {name: AXES[name] for name in axes_of(cells) if name in AXES},
         default_engine=DEFAULT_ENGINE,

@@ -1,4 +1,4 @@
-"""Write Atom feeds of new results and of steps between builds, and a badge for a README.
+"""Write Atom feeds of new results and of changes between builds, and a badge for a README.
 
 Dates come from the data, so that the same results give the same bytes. The UUID of an entry is made
 from the entry's subject; links are relative if the site's address is unknown.
@@ -7,6 +7,7 @@ from the entry's subject; links are relative if the site's address is unknown.
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import TypeAlias
 
 import duckdb
@@ -25,12 +26,16 @@ EPOCH = "1980-01-01T00:00:00Z"
 
 
 def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Asset]:
-    """Two Atom feeds (RFC 4287), and the badge."""
+    """Three Atom feeds (RFC 4287), and the badge."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
     steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
+    changes = (row for row in read(connection, "acceptance_step") if row.acceptance_step)
+    newest = sorted(changes, key=attrgetter("measured_from", "series"), reverse=True)
+    alarms = [_alarm(row, site) for row in newest[:LONGEST]]
     for path, title, items in (
         ("feed.xml", "Draftmap: new results", new),
         ("builds.xml", "Draftmap: steps between engine builds", steps),
+        ("acceptance.xml", "Draftmap: same weights, same text, other acceptance", alarms),
     ):
         text = from_template(
             "atom.xml.jinja",
@@ -101,16 +106,32 @@ def _best(row: Row) -> str:
 
 
 def _step(row: Row, site: model.Site) -> Item:
-    depth = "" if row.depth is None else f" at depth {row.depth}"
     title = f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}"
     text = (
-        f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
+        f"{row.target_label} {row.quantisation}, {row.method_label}{_at(row)}: the speedup is"
         f" {say.times(row.speedup_change)} the speedup with {row.compared_with};"
         f" the plain rate is {say.times(row.baseline_change)} the plain rate with"
         f" {row.compared_with}."
     )
     about = f"{row.series}|{row.engine_build}"
     return _item(about, title, text, row, row.measured_from, site)
+
+
+def _alarm(row: Row, site: model.Site) -> Item:
+    title = f"{row.acceptance_step} tokens per round: {row.engine_build} on {row.backend}"
+    text = (
+        f"{row.target_label} {row.quantisation}, {row.method_label}{_at(row)}:"
+        f" {say.number(row.tokens_per_round, 2)} tokens per round, but"
+        f" {say.number(row.compared_tokens_per_round, 2)} with {row.compared_with} on"
+        f" {row.compared_backend}, on {say.count(row.prompts, 'prompt')} with equal answers"
+        f" ({say.count(row.people, 'person')})."
+    )
+    about = f"acceptance|{row.series}|{row.backend}|{row.engine_build}"
+    return _item(about, title, text, row, row.measured_from, site)
+
+
+def _at(row: Row) -> str:
+    return "" if row.depth is None else f" at depth {row.depth}"
 
 
 def _name(about: str) -> str:

@@ -23,7 +23,6 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site, common: Sequence[Com
         groups=groups,
         left_out=left_out,
         choices=tuple(strips.choices(rows)),
-        axis=strips.axis(),
         sources=read(connection, "sources"),
         answers_folder=FOLDER,
         common=common,

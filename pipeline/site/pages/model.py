@@ -34,12 +34,14 @@ class Site:
     `bundle` is the path of the JavaScript library for interactive charts. `repository` and
     `address` are the web addresses of the repository and of the site; if one is unknown (`None`),
     nothing links to it. `outside` links to the raw files that only the repository has, keyed by the
-    addresses that they would have on the site. `cache` keeps values that are slow to compute.
+    addresses that they would have on the site. `as_of` is the day of the newest figure. `cache`
+    keeps values that are slow to compute.
     """
 
     bundle: str
     repository: str | None = None
     address: str | None = None
+    as_of: str | None = None
     outside: Mapping[str, str] = field(default_factory=dict)
     cache: Cache = field(default_factory=Cache)
 

@@ -98,12 +98,6 @@ def use(setting: NamedSetting) -> ServeLine | None:
     return serve_nearest(setting.engine, name(setting.target), draft, method)
 
 
-def repeats(setting: NamedSetting) -> bool:
-    """Whether llama.cpp's own server has exactly this method, not only a similar method."""
-    line = use(setting)
-    return line is not None and line.note is None and setting.engine == LLAMA_CPP
-
-
 def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
     """The first of llama.cpp's own runners that has all these methods."""
     able = (

@@ -12,7 +12,7 @@ from pipeline.site.pages import model
 from pipeline.site.pages.drawing import log_position
 from pipeline.site.rows import Row, grouped, read
 from pipeline.site.tally import USUAL_ROWS, Figure, direction, spread, tally
-from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
+from schemas.vocabulary import COMMON_DEVICES, GRADES, METHODS, SIZES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
@@ -56,9 +56,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A heading, a summary, and rows; the `folded` rows appear after a click."""
+    """A heading, how the method drafts, a tally, and rows; the `folded` appear after a click."""
 
     label: str
+    method: str
     finding: str
     spread: str
     strips: tuple[Strip, ...]
@@ -124,15 +125,27 @@ def _well_measured(rows: Iterable[Row]) -> bool:
 
 
 def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
-    known = best_known(rows)[:most]
+    known = _with_unknown(best_known(rows), in_sight)[:most]
     shown = known[:in_sight] if len(known) > in_sight + 1 else known
     return Group(
         label=rows[0].method_label,
+        method=METHODS[rows[0].method].summary,
         finding=tally(figures(rows), "pair"),
         spread=spread(figures(rows)),
         strips=tuple(map(strip, ranked(shown))),
         folded=tuple(map(strip, ranked(known[len(shown) :]))),
     )
+
+
+def _with_unknown(rows: Sequence[Row], in_sight: int) -> list[Row]:
+    """The rows with up to a third of those in sight for unknown accounts, which are marked.
+
+    A sender sees the result beside the published figures, before a maintainer knows the account.
+    """
+    ours = [row for row in rows if not row.backing]
+    others = [row for row in rows if row.backing]
+    place = in_sight - min(len(others), in_sight // 3)
+    return [*ours[:place], *others[: in_sight // 3], *ours[place:], *others[in_sight // 3 :]]
 
 
 def best_known(rows: Iterable[Row]) -> list[Row]:

@@ -1,20 +1,23 @@
 """Write a page for each submission."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from operator import attrgetter
 
 import duckdb
+import msgspec
 import orjson
 
 from estimates.model import AnswerLength
 from estimates.reasons import ANSWER_LENGTHS, answer_length, costs_of
 from estimates.requests import whole_request
+from pipeline.data.runs import MOST, runs
 from pipeline.site.charts import draw
 from pipeline.site.pages import shown_commands
 from pipeline.site.pages.drawing import PlottedCurve, curve
 from pipeline.site.pages.ledger import registered
-from pipeline.site.pages.model import Asset, Page, Site, path_of, submission_address
+from pipeline.site.pages.model import Asset, Page, Site, file_path, path_of, submission_address
 from pipeline.site.pages.summary_pages import AT_ONCE, MOST_PAGES, short_forms, with_own_page
 from pipeline.site.pages.template_environment import gib, plain_text, render
 from pipeline.site.rows import Row, grouped, read
@@ -96,15 +99,26 @@ def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
     """The page of each submission or, in a large collection, its short form."""
-    listed = connection.table("submission").order("measured_until desc, submission")
-    names = [name for (name,) in listed.select("submission").fetchall()]
     own = with_own_page(connection, most_pages)
-    every = evidence(connection, names)
     if own is None:
-        yield from (_full_page(connection, site, each) for each in every)
-    else:
-        shown = ((each.submission.submission, _shown(each)) for each in every)
-        yield from short_forms(site, own, shown)
+        listed = connection.table("submission").order("measured_until desc, submission")
+        names = [name for (name,) in listed.select("submission").fetchall()]
+        yield from (_full_page(connection, site, each) for each in evidence(connection, names))
+        return
+    credited = grouped(read(connection, "credits"), attrgetter("submission"))
+    for run in runs(connection, AT_ONCE // MOST):
+        links = [(each in own, site.link_from("")(file_path(f"{each}.json"))) for each in run.names]
+        credit = [credited[each] for each in run.names]
+        inputs = [run.names, run.inputs, credit, links, site.address, site.repository]
+        made = partial(_short_forms, connection, site, own, run.names)
+        yield from msgspec.msgpack.decode(site.cache.get_or_make(inputs, made), type=list[Asset])
+
+
+def _short_forms(
+    connection: duckdb.DuckDBPyConnection, site: Site, own: Container[str], names: Sequence[str]
+) -> bytes:
+    shown = ((each.submission.submission, _shown(each)) for each in evidence(connection, names))
+    return msgspec.msgpack.encode(list(short_forms(site, own, shown)))
 
 
 def _shown(each: Evidence) -> dict[str, object]:
@@ -199,6 +213,8 @@ def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
         )
         yield "Graphics", ", ".join(filter(None, parts))
     yield "System", _words(row.os_family, row.os_version)
+    if row.power_mode:
+        yield "Power mode", row.power_mode
     for label, state in (
         ("Virtual machine", row.virtual_machine),
         ("On battery", row.on_battery),

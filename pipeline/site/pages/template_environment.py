@@ -18,7 +18,7 @@ from answers.names_table import packed
 from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.data.formats import csv_of, guarded
 from pipeline.site import charts
-from pipeline.site.pages import model, shown_commands
+from pipeline.site.pages import model, shown_commands, strips
 from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Page, Site
 from schemas import vocabulary
@@ -121,6 +121,7 @@ def environment() -> Environment:
         "file_address": model.file_path,
     }
     built.globals |= {
+        "axis": strips.axis(),
         "interval": say.interval,
         "start_spread": say.start_spread,
         "sentence": vocabulary.sentence,

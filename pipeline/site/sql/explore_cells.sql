@@ -40,5 +40,5 @@ select *
 from explore
 union all by name
 from printed
-order by task = 'all', coalesce(backing, 0), interval_low desc nulls last,
+order by task = 'all', interval_low is null, coalesce(backing, 0), interval_low desc,
   tier = 'published', speedup desc nulls last, cell;

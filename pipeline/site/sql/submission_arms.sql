@@ -6,27 +6,16 @@ with meant as (
   from prompt_estimate
   where speedup > 0
   group by submission, arm
-),
-listed as (
-  select submission, unnest(summary.repeatability) as each
-  from submission_document
-),
-started as (
-  select
-    submission,
-    each.arm,
-    each.starts.starts,
-    each.starts.spread as start_spread,
-    each.starts.low as start_spread_low,
-    each.starts.high as start_spread_high
-  from listed
 )
 select
   arm.*,
   nullif(concat_ws(' ', draft_name, draft_quantisation), '') as draft_label,
   over_prompts,
-  started.* exclude (submission, arm)
+  spread_of_starts.starts,
+  spread_of_starts.spread as start_spread,
+  spread_of_starts.low as start_spread_low,
+  spread_of_starts.high as start_spread_high
 from arm
 left join meant using (submission, arm)
-left join started using (submission, arm)
+left join start_spread using (submission, arm)
 order by arm.rowid;

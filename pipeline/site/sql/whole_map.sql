@@ -16,7 +16,7 @@ select
 from pair
 semi join tried using (device)
 where scope in ('pair', 'backend') and condition is null and tier_order = 1
-  and size_class is not null
+  and size_class <> 'unknown size'
 qualify row_number() over (
   partition by device, size_class, scope_label, task
   order by backing, people desc, figures desc, target

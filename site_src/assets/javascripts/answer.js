@@ -2,13 +2,13 @@
 // listed model on every listed machine. This script finds the names in the typed text and draws the
 // answer, as text nodes only.
 import { machineName, once } from "./answerdata.js";
+import { decides } from "./decides.js";
 import { el, link } from "./dom.js";
-import { machineFor, modelFor } from "./listed.js";
+import { machineFor, modelFor, USUAL_RAM_GIB } from "./listed.js";
 import { readModel, read as readNames } from "./names.js";
 import { rate, times } from "./say.js";
 
 const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as on the map
-const USUAL_RAM_GIB = 32;
 const NAME_A_CARD = "Name a card such as RTX 4060, a Mac such as M4 Pro 24 GB, or a memory: 12 GB.";
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 
@@ -25,7 +25,7 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
   const found = card.trim() ? machineFor(data, typed.machine, card) : {};
   const named = asked ? modelFor(data, asked) : {};
   const question = {
-    ...{ card: card.trim(), model: model.trim(), found, named },
+    ...{ card: card.trim(), model: model.trim(), found, named, ram },
     task: task === "all" && typed.task ? typed.task : task,
     typed: { ...typed, model: asked },
   };
@@ -34,8 +34,8 @@ export const answerTo = async (data, { card = "", model = "", task = "all", ram 
   const row = rowFor(file, found.machine, Number(ram) || typed.machine.ram_gib || USUAL_RAM_GIB);
   if (!row) return { question };
   const answer = Object.fromEntries(file.columns.map((name, at) => [name, row[at]]));
-  for (const name of data.named) answer[name] = file.texts[answer[name]] ?? null;
-  return { question, answer };
+  for (const name of data.words) answer[name] = file.texts[answer[name]] ?? null;
+  return { question, answer: { ...answer, dots: file.dots[answer.dots] } };
 };
 
 const copy = async ({ target }, text) => {
@@ -50,16 +50,18 @@ const copy = async ({ target }, text) => {
 // The positions of the marks on the axis, the same as in `answer_card.py`.
 const position = (ratio) =>
   Math.min(Math.max(Math.log(ratio / LOW) / Math.log(HIGH / LOW), 0), 1) * 100;
-const place = (strip, { speedup, low, high }) => {
+const place = (strip, { speedup, low, high, dots }) => {
   const [even, at, from, to] = [1, speedup, low, high].map(position);
   const set = (mark, values) => {
-    for (const [name, value] of Object.entries(values))
-      strip.querySelector(mark).setAttribute(name, `${value}%`);
+    for (const [name, value] of Object.entries(values)) mark.setAttribute(name, `${value}%`);
   };
-  set(".b", { x: Math.min(even, at), width: Math.abs(at - even) });
-  set(".e", { x1: even, x2: even });
-  set(".i", { x1: from, x2: to });
-  set(".t", { x1: at, x2: at });
+  const [band, line, ring, tick] = strip.querySelectorAll(".b, .e, .d, .t");
+  set(band, { x: from, width: to - from });
+  set(line, { x1: even, x2: even });
+  set(tick, { x1: at, x2: at });
+  const rings = (dots ?? []).map(() => ring.cloneNode());
+  for (const [number, each] of rings.entries()) set(each, { cx: position(dots[number]) });
+  ring.replaceWith(...rings);
 };
 
 const instead = ({ found, named }) =>
@@ -69,18 +71,6 @@ const instead = ({ found, named }) =>
   ]
     .filter(Boolean)
     .join("; ");
-
-// The parts of the question that the files of answers do not vary.
-const unused = ({ typed }, { quantisation }) => {
-  const bits = typed.model?.quantisation;
-  const parts = [
-    bits && bits !== quantisation ? bits : null,
-    typed.engine && typed.engine !== "llama.cpp" ? typed.engine : null,
-    typed.context_tokens ? `${typed.context_tokens} tokens` : null,
-  ].filter(Boolean);
-  const here = `${quantisation ? `${quantisation}, ` : ""}llama.cpp and 4096 tokens`;
-  return parts.length ? `answered for ${here}; the terminal answers for ${parts.join(", ")}` : "";
-};
 
 // The words of each slot of the card; a part without words is not drawn.
 const slots = (question, answer) => {
@@ -92,7 +82,8 @@ const slots = (question, answer) => {
   return {
     ...answer,
     asked: machineName(found.machine),
-    instead: [instead(question), unused(question, answer)].filter(Boolean).join("; "),
+    instead: instead(question),
+    grade: answer.look.at(-1),
     before: fits === "no" ? null : rate(before),
     after: drawn ? rate(after) : null,
     speedup: drawn ? times(speedup) : null,
@@ -100,6 +91,20 @@ const slots = (question, answer) => {
     support: answer.support + note,
     model: named.model.label,
   };
+};
+
+// What decides, and a field for the visitor's acceptance; its script is loaded at its first use.
+const accept = (place, rules, answer) => {
+  const [first, ...more] = decides(rules, answer);
+  place.querySelector("summary").textContent = first;
+  place.querySelector("p").textContent = more.join(" ");
+  const field = el("input", { type: "number", min: 0, max: 100, step: "any" });
+  const out = el("output");
+  const show = async () => (await import("./accepted.js")).show(rules, answer, field, out);
+  field.value = new URLSearchParams(location.search).get("accepted") ?? "";
+  field.addEventListener("input", show);
+  place.append(el("label", "", "I get ", field, " % accepted"), out);
+  if (field.value) show();
 };
 
 const answered = (data, question, answer) => {
@@ -118,6 +123,7 @@ const answered = (data, question, answer) => {
     card.querySelector("[data-link=model]").href =
       data.root + (page === true ? `models/${id}/` : page);
   if (words.after) place(card.querySelector("svg"), answer);
+  if (answer.cost) accept(card.querySelector(".dm-decides"), data.decides, answer);
   return card;
 };
 
@@ -146,11 +152,13 @@ const unanswered = (data, { card, model, found, named }) => {
   );
 };
 
-export const exploreAddress = (data, { card, model, task }) => {
-  const words = [card, model].filter(Boolean).join(" ");
-  const asked = { words, task: task === "all" ? "" : task };
+// The filters of Explore that show the figures of this machine and this model, by their ids.
+const exploreAddress = ({ root }, { card, model, found, named, task }) => {
+  const ids = { device: found.machine?.id, target: named.model?.page && named.model.id };
+  const words = ids.device || ids.target ? "" : `${card} ${model}`.trim();
+  const asked = { words, ...ids, task: task === "all" ? "" : task };
   const query = new URLSearchParams(Object.entries(asked).filter(([, value]) => value));
-  return `${data.root}explore/${query.size ? `?${query}` : ""}`;
+  return `${root}explore/${query.size ? `?${query}` : ""}`;
 };
 
 export const draw = (data, { question, answer }) =>

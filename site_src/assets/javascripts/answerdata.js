@@ -12,28 +12,32 @@ export const unpacked = ({ spelled, ...table }) => {
   const keys = {};
   for (const [meant, words] of Object.entries(table.keys))
     for (const word of words.split(" ")) keys[word] = meant;
-  for (const [at, words] of spelled.entries())
-    for (const word of words.match(/\S+/g) ?? []) keys[word] = `${keys[word] ?? "card"} ${at}`;
+  for (const [at, words] of spelled.entries()) {
+    const name = table.cards[at][0].replace(/\b\d+gb\b|[^a-z0-9.]/g, "");
+    for (const word of `${name} ${words}`.match(/\S+/g))
+      keys[word] = `${keys[word] ?? "card"} ${at}`;
+  }
   return { ...table, keys };
+};
+// The cards that a machine's name states: `2 rtx 3090` for `2 × RTX 3090`.
+const signOf = (label) => {
+  const [, count, name] = label.toLowerCase().match(/^(?:(\d+) × )?(.*?)(?: \d+ gb)?$/);
+  return `${count ?? 1} ${name}`;
 };
 export const load = async ({ answers, names, root }) => {
   const table = names && once(names).then(unpacked);
   const index = await once(`${answers}index.json`);
-  const machines = index.machines.map(([label, memory, kind, cards, free], number) => ({
-    ...{ label, memory, kind, cards, free, number },
-  }));
+  const machines = index.machines.map(([label, memory, kind, cards, free, device], number) => {
+    const id = device === true ? machineName({ label, memory }).toLowerCase() : device;
+    return {
+      ...{ label, memory, kind, free, number, id: id?.replace(/[^a-z0-9]+/g, "-") },
+      cards: cards === true ? signOf(label) : cards,
+    };
+  });
   const models = index.models.map(([id, label, parameters, mixture, people, page]) => ({
     ...{ id, label, parameters, mixture, people, page },
   }));
-  return {
-    ...index,
-    named: index.words,
-    machines,
-    models,
-    names: await table,
-    folder: answers,
-    root,
-  };
+  return { ...index, machines, models, names: await table, folder: answers, root };
 };
 
 export const machineName = ({ label, memory }) =>

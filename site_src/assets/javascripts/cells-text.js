@@ -84,10 +84,8 @@ export const interval = (cells, row) => between(cells, row, ["low", "high"]);
 // The request with an answer of the stated length and its interval; without prompt times, a note.
 export const request = (cells, row) => {
   const middle = printed(cells, "whole", row);
-  if (printed(cells, "speedup", row) === null || key(cells, "tier", row) === "published")
-    return [UNKNOWN, null];
   return middle === null
-    ? ["whole request not known", null]
+    ? [UNKNOWN, null]
     : [middle + TIMES, between(cells, row, ["whole_low", "whole_high"])];
 };
 

@@ -274,39 +274,19 @@ class Explore {
     for (const piece of bar.children) piece.style.flexGrow = totals[piece.dataset.direction];
   }
 
-  // If there is no cell, the answer about such a machine replaces the table.
+  // If there is no cell, the form of the home page answers the same question.
   nothing() {
-    const advice = link(`${this.root}#mine`, "Ask what to expect");
+    const chosen = (name) => {
+      const { labels, numbers } = this.cells.facets[name];
+      return labels[numbers.get(this.choices[name])] ?? "";
+    };
+    const words = this.form.elements.words.value;
+    const card = `${chosen("device") || chosen("vram")} ${words}`.trim();
+    const asked = new URLSearchParams({ card, model: chosen("target") });
+    const advice = link(`${this.root}?${asked}#mine`, "Ask what to expect");
     const how = link(`${this.root}contribute/`, "measure it");
     const look = { className: "dm-words", colSpan: this.table.tHead.rows[0].cells.length };
-    const cell = el("td", look, "Nobody has measured this. ", advice, " or ", how, ".");
-    const chosen = (name) =>
-      this.choices[name]
-        ? this.cells.facets[name].labels[this.cells.facets[name].numbers.get(this.choices[name])]
-        : "";
-    const words = this.form.elements.words.value;
-    const asked = {
-      card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "),
-      model: chosen("target") || (this.choices.size ?? ""),
-      task: this.choices.task,
-    };
-    this.instead(cell, asked);
-    return el("tr", "", cell);
-  }
-
-  async instead(cell, asked) {
-    try {
-      // Loaded only for visitors whose search finds nothing.
-      const [{ answerTo, draw }, { load }] = await Promise.all([
-        import("./answer.js"),
-        import("./answerdata.js"),
-      ]);
-      const data = await load(this.form.dataset);
-      const answer = await answerTo(data, asked);
-      if (cell.isConnected) cell.append(draw(data, answer));
-    } catch (error) {
-      cell.append(` (${error.message})`);
-    }
+    return el("tr", "", el("td", look, "Nobody has measured this. ", advice, " or ", how, "."));
   }
 
   row(row) {
@@ -335,7 +315,7 @@ class Explore {
       ...[" ", el("br"), verdict("dm-verdict", "verdict")],
     ];
     const [whole, range] = request(cells, row);
-    const shown = el("span", range ? "dm-value" : "dm-muted dm-reason", whole);
+    const shown = el("span", "dm-value", whole);
     const asked = figure("Request of 256", ...ranged(shown, range));
     asked.classList.add("dm-two-columns");
     const engine = isUsual(cells, row) ? "" : named("engine");

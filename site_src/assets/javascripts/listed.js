@@ -1,5 +1,8 @@
 // The listed machine and model that a read name means (`names.js` reads). A card or model that is
 // not listed is answered as the nearest thing that is known of it: its memory, its size.
+import { machineName } from "./answerdata.js";
+
+export const USUAL_RAM_GIB = 32;
 const NEAREST = 3;
 const NEAR = 0.12; // 27B and 28B are one size
 const MIXTURE = /(?:^|-)a\d|\d+x\d|(?:^|-)moe(?:-|$)/;
@@ -92,19 +95,24 @@ export const modelFor = ({ models }, { slug, parameters_b: size, written }) => {
   return { model, instead: named ? shape : "the most reported of its size" };
 };
 
-// The parts of a question that were understood, with what they are called. The answers of the page
-// are for usual weights and a context of 4,096 tokens; other parts are for the terminal.
-export const partsOf = ({ typed, found, named }) => {
+// The parts of the question that the answer is about, each with the field that changes it, and what
+// is only assumed of it. Answers of the page are for usual weights in llama.cpp.
+export const partsOf = ({ typed, found, named, task, ram }, answer) => {
   const { machine, model, engine, context_tokens: context, unknown } = typed;
   const words = [...unknown, ...(model?.unknown ?? [])];
   const spare = (words.length ? words : machine.unknown).join(" ");
+  const own = answer?.quantisation === model?.quantisation;
+  const memory = found.machine?.kind !== "cpu" && (Number(ram) || machine.ram_gib);
   return [
-    [found.machine?.label, "Machine"],
-    [named.model?.label, "Model"],
-    [model?.quantisation, "Weights, for the terminal"],
-    [context && `${context} tokens`, "Context, for the terminal"],
-    [engine, "Engine, for the terminal"],
-    [machine.ram_gib && `${machine.ram_gib} GB RAM`, "For the terminal"],
-    [spare, "Not understood"],
+    [found.machine && machineName(found.machine), "", "card"],
+    [named.model?.label, "", model ? "model" : "card"],
+    [answer?.quantisation, own ? "" : "usual here"],
+    [answer && "llama.cpp", engine === "llama.cpp" ? "" : "assumed"],
+    [answer && `${memory || USUAL_RAM_GIB} GB main memory`, memory ? "" : "assumed", "ram"],
+    [answer && (task === "all" ? "all tasks" : task), "", "for"],
+    [!own && model?.quantisation, "only in the terminal"],
+    [engine !== "llama.cpp" && engine, "only in the terminal"],
+    [context && `${context} tokens`, "only in the terminal"],
+    [spare, "not understood", "card"],
   ].filter(([text]) => text);
 };

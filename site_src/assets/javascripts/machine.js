@@ -7,14 +7,6 @@ const FIELDS = ["card", "model", "for", "ram"];
 const PAUSE_MS = 250;
 const LONGEST = 120;
 
-// The links to Explore carry the same question.
-const carry = (explore) => {
-  for (const each of document.querySelectorAll(".md-tabs a, .md-nav--primary a")) {
-    each.dataset.plain ??= each.getAttribute("href");
-    if (/(^|\/)explore\/$/.test(each.dataset.plain)) each.setAttribute("href", explore);
-  }
-};
-
 // ---- the answer -----------------------------------------------------------------------------
 // An answer that was requested by a button, a key or an address is scrolled into view, and gets
 // the focus.
@@ -24,18 +16,19 @@ const lead = (card) => {
   card.scrollIntoView({ block: "nearest" });
 };
 
-// What was understood, as buttons: each puts its words into the field, selected, to be corrected.
+// What was understood and assumed. A part that a field can change is a button: it leads to the
+// field, where its words are selected.
 const understood = (form, parts) => {
-  const { card, model } = form.elements;
-  const chips = parts.map(([text, kind]) => {
-    const chip = el("button", "dm-copy", el("small", "", kind), ` ${text}`);
-    chip.type = "button";
+  const chips = parts.map(([text, note, name]) => {
+    const words = [text, note && el("small", "", ` ${note}`)];
+    if (!name) return el("span", "dm-copy", ...words);
+    const chip = el("button", { className: "dm-copy", type: "button" }, ...words);
     chip.addEventListener("click", () => {
-      const field = kind === "Model" && model.value ? model : card;
-      field.value = field === model ? text : parts.map(([each]) => each).join(" ");
-      const at = field.value.indexOf(text);
+      const field = form.elements[name === "model" && !form.elements.model.value ? "card" : name];
       field.focus();
-      field.setSelectionRange(at, at + text.length);
+      if (field.options) return;
+      const at = field.value.toLowerCase().indexOf(text.toLowerCase());
+      field.setSelectionRange(Math.max(at, 0), at < 0 ? field.value.length : at + text.length);
     });
     return chip;
   });
@@ -74,11 +67,10 @@ const attach = (form, out) => {
       const { answer, asked, data } = await loaded();
       const found = await answer.answerTo(data, { card, model, task, ram });
       if (turn !== own) return; // the visitor has typed more meanwhile
-      const parts = understood(form, asked.partsOf(found.question));
-      out.replaceChildren(answer.draw(data, found), parts);
-      carry(answer.exploreAddress(data, found.question));
+      const parts = understood(form, asked.partsOf(found.question, found.answer));
+      out.replaceChildren(parts, answer.draw(data, found));
       form.dataset.state = "answered";
-      if (leads) lead(out.firstChild);
+      if (leads) lead(out.lastChild);
     } catch (error) {
       out.textContent = `The answer could not be loaded (${error.message}). The map below has all figures.`;
     }

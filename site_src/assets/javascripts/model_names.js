@@ -5,13 +5,15 @@ const replaced = (steps, text) =>
   steps.reduce((now, [from, to]) => now.replace(new RegExp(from, "g"), to), text);
 
 // A quantisation as files spell it, and the part of the text that names it.
-export const quantisationIn = ({ patterns, quantisations }, stated) => {
-  const text = stated.replace(new RegExp(patterns.cache, "gi"), (found) =>
-    " ".repeat(found.length),
+const quantisationIn = ({ patterns, quantisations }, stated) => {
+  const text = stated.replace(new RegExp(patterns.cache, "gi"), " ");
+  const found = [...text.matchAll(new RegExp(patterns.quantisation, "gi"))].map(
+    ([written, dynamic, ...names]) => ({ written, dynamic, names, at: names.findIndex(Boolean) }),
   );
-  const [label, row] = quantisations.find(([, name]) => new RegExp(name, "i").test(text)) ?? [];
-  const [written, bits = ""] = label ? text.match(new RegExp(row, "i")) : [];
-  return label ? { label: bits + label, written } : null;
+  const { written, dynamic, names, at } = found.sort((one, other) => one.at - other.at)[0] ?? {};
+  const label = quantisations[at];
+  const before = label === "-bit" ? names[at] : dynamic && /^[IQ]/.test(label) ? "UD-" : "";
+  return label ? { label: before + label, written } : null;
 };
 const plainOf = (table, text) => {
   const found = quantisationIn(table, text);
@@ -26,7 +28,7 @@ const tokensIn = ({ patterns, units }, plain) =>
   [...plain.matchAll(new RegExp(patterns.token, "g"))].flatMap(({ 0: part, groups }) => {
     const [[name, stated] = [], [, unit] = []] = Object.entries(groups).filter(([, text]) => text);
     const value = Math.round(stated * (units[unit?.[0]] ?? 1) * 10) / 10;
-    const text = part.replace(/^[ .]+|[ .]+$/g, "");
+    const text = part.replace(/^[ .]+|[ .!]+$/g, "");
     const kind = name === "sign" ? text : name?.replace(/\d/, "");
     return kind && text ? { kind, text, value } : [];
   });
@@ -37,41 +39,45 @@ export const namedIn = ({ keys }, tokens) => {
     const words = tokens.slice(at, at + 8).map(({ kind, text }) => /word|times/.test(kind) && text);
     while (words.length && (words.includes(false) || !lookup(keys, words.join("")))) words.pop();
     const [kind, ...meant] = lookup(keys, words.join(""))?.split(" ") ?? [];
-    const name = { kind, text: words.join(" "), value: Number(meant[0]), meant };
-    found.push(kind ? name : tokens[at]);
+    found.push(kind ? { kind, text: words.join(" "), value: Number(meant[0]), meant } : tokens[at]);
     end = at + Math.max(words.length, 1);
   }
   return found;
 };
 
-const partsOf = (slug) => {
-  const parts = slug.replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-").split("-");
-  return parts.sort().join(" ");
-};
 const slugOf = ({ models, steps }, words) => {
   const slug = replaced(steps.slug, words.join("-").replaceAll(" ", "-"));
-  const known = (each) => lookup(models, partsOf(each));
+  const parts = (name) =>
+    name
+      .replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-")
+      .split("-")
+      .sort()
+      .join(" ");
+  const known = (name) => lookup(models, parts(name));
   return known(slug) ?? known(replaced(steps.version, slug)) ?? slug;
 };
-// The tokens of a text, with one for the model's whole name; its slug, and the words after it.
+// The tokens of a text, with one for the model's whole name, and the model.
 export const scan = (table, text) => {
   const tokens = namedIn(table, tokensIn(table, plainOf(table, text)));
-  const joints = tokens.map((token, at) => {
+  const marks = tokens.map((token, at) => {
     const joined = text.toLowerCase().includes(`${tokens[at - 1]?.text ?? ""}-${token.text}`);
     const known = ([, row]) => new RegExp(row).test(`${token.kind} ${token.text}`);
     return (joined ? "-" : " ") + table.classes.find(known)[0];
   });
-  const found = joints.join("").match(new RegExp(table.patterns.model));
+  const found = marks.join("").match(new RegExp(table.patterns.model));
   const [start, length] = found ? [found.index / 2, found[0].length / 2] : [0, tokens.length];
   const own = found ? found[0].replace(new RegExp(table.patterns.tail), "").length / 2 : length;
-  const parts = tokens.map(
-    (x, at) => /^[a-z0-9]/.test(x.text) && !/[xnp]/.test(joints[at]) && x.text,
-  );
-  const words = (from, to) => parts.slice(from, to).filter(Boolean);
-  return {
-    tokens: found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens,
-    named: found !== null,
-    slug: slugOf(table, words(start, start + own)),
-    spare: words(start + own, start + length),
+  const part = ({ text: word }, at) => /^[a-z0-9]/.test(word) && !/[xnp]/.test(marks[at]) && word;
+  const words = (from, to) => tokens.map(part).slice(from, to).filter(Boolean);
+  const slug = slugOf(table, words(start, start + own));
+  const [one, ...more] = slug.matchAll(/(?:^|-)e?(\d+(?:\.\d+)?)([bm])(?=-|$)/g);
+  const model = {
+    slug,
+    quantisation: quantisationIn(table, text)?.label ?? null,
+    parameters_b: one && !more.length ? one[1] / (one[2] === "m" ? 1000 : 1) : null,
+    written: text,
+    unknown: words(start + own, start + length),
   };
+  const left = found ? tokens.toSpliced(start, length, { kind: "model", text: "" }) : tokens;
+  return { tokens: left, named: found !== null, model };
 };

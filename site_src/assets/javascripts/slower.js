@@ -1,6 +1,6 @@
 // The page "Why is it slower?": two pasted runs or a few typed numbers, and the findings about
 // them. Nothing is sent anywhere; the address keeps typed numbers, never pasted texts.
-import { el, remember, restore } from "./dom.js";
+import { el, link, remember, restore } from "./dom.js";
 import { compiled } from "./forms.js";
 import { complaints, drafted, reasons } from "./reasons.js";
 import { count, interval, listed, number, percent, times, UNKNOWN } from "./say.js";
@@ -231,6 +231,11 @@ const show = (place, known) => {
     );
   const list = causes(place, f, known);
   out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
+  if (f.acceptance) {
+    const address = `../?accepted=${Number((f.acceptance * 100).toFixed(1))}#mine`;
+    const text = `What ${percent(f.acceptance)} accepted would give on a card and model`;
+    out.append(el("p", "", link(address, text), "."));
+  }
   if (f.fall !== null) out.append(fallOf(f));
   if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
   out.append(el("p", "dm-muted dm-small", heard(runs, f)));

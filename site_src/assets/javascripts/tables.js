@@ -88,13 +88,7 @@
         heading.ariaSort = "none";
       });
     }
-    for (const field of document.querySelectorAll("input[data-filters]")) {
+    for (const field of document.querySelectorAll("input[data-filters]"))
       field.addEventListener("input", () => filter(field));
-      // Words from a link on another page.
-      const asked = new URLSearchParams(location.search).get("words");
-      if (!asked || field.value) continue;
-      field.value = asked.slice(0, field.maxLength > 0 ? field.maxLength : undefined);
-      filter(field);
-    }
   });
 })();

@@ -127,7 +127,7 @@ def test_a_text_is_split_and_rendered_as_the_model_does(
         ((5,), (49152,), None, "the token 49152, but the draft's vocabulary has 49152 tokens"),
         ((5,) * 400, (6,) * 200, None, "take 600 tokens, but the context has room for 512"),
         # What "Yes, it is." would be in another vocabulary.
-        ((5,), (2683, 28, 357, 314), "Nein, nie.", "but the answer's text is 'Nein, nie.'"),
+        ((5,), (2683, 28, 357, 314), "Nein, nie.", "ids do not give its text with this draft"),
     ],
     ids=["template", "vocabulary", "context", "lie"],
 )

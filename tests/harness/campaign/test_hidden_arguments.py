@@ -39,7 +39,7 @@ def test_a_path_that_looks_like_a_name_of_the_hub_is_a_path(
 def test_adjacent_hidden_words_are_merged_and_values_of_unknown_flags_hidden() -> None:
     command = ("x", "--mine", "a", "b", "--other", "--threads", "4", "--speculative-config", "{}")
 
-    assert recorded(command) == ("…", "--threads", "4", "--speculative-config", "{}")
+    assert recorded(command) == ("--…", "--threads", "4", "--speculative-config", "{}")
 
 
 def test_unknown_settings_of_a_configuration_are_hidden_by_name_and_value() -> None:

@@ -9,6 +9,7 @@ import pytest
 from bench.builds import MACHINES, verdicts
 from harness.compare.comparison import Outputs, compare, half_width, judge, level_of
 from harness.compare.paired_blocks import block_means
+from harness.compare.report import alarms, lines, markdown
 from schemas.submission import Submission
 from tests.estimates.campaigns import campaign, failed, trial
 
@@ -85,6 +86,22 @@ def test_fewer_accepted_tokens_and_slower_rounds_get_different_reasons() -> None
     assert spec.tokens_per_round.ratio == pytest.approx(0.625)
     assert (spec.acceptance_rate.base, spec.acceptance_rate.head) == pytest.approx((0.25, 0.1))
     assert spec.acceptance_rate.direction == "lower"
+
+
+def test_fewer_tokens_per_round_with_equal_answers_are_an_alarm() -> None:
+    alarm = (
+        "Acceptance changed: same weights and answers, but spec yields 2.00 → 1.25 tokens per"
+        " round."
+    )
+    other = build(spec_ms=128.0, rounds=8, accepted=2)
+    others = tuple(replace(each, output_sha256="b" * 64) for each in other.trials)
+    changed = compare(build(), other)
+
+    assert list(alarms(changed)) == [alarm]
+    assert alarm in " ".join(lines(changed))
+    assert alarm in markdown(changed)
+    assert list(alarms(compare(build(), build(spec_ms=100.0)))) == []
+    assert list(alarms(compare(build(), replace(other, trials=others)))) == []
 
 
 def test_a_build_that_reads_prompts_at_half_speed_is_slower_though_it_writes_as_fast() -> None:

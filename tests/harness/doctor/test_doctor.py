@@ -94,6 +94,8 @@ def test_a_battery_is_a_warning_and_no_battery_is_not() -> None:
     statuses = [machine_checks.power(on_battery=value).status for value in (True, False, None)]
 
     assert statuses == ["warn", "ok", "ok"]
+    assert machine_checks.power(on_battery=False, mode="low").status == "warn"
+    assert machine_checks.power(on_battery=False, mode="high").status == "ok"
 
 
 def test_too_little_disk_fails() -> None:

@@ -25,9 +25,6 @@ FACTS = {
 GREEDY = FACTS | {"sampling": "greedy"}
 DRAFTED = GREEDY | {"method": "eagle3"}
 MTP = GREEDY | {"method": "mtp:n_max=3"}
-BASE_TABLE, MTP_TABLE = (
-    (SAMPLES / f"llama-spec-bench-{name}.txt").read_text("utf-8") for name in ("base", "mtp")
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,34 +41,11 @@ class Sample:
 
 # Two prompts with equal times, sped up 2 and 4 times: (1 + 1) / (1/2 + 1/4) is 8/3.
 ALL = {
-    "inventivehq": Sample(
-        files=("inventivehq.json",),
-        facts={"date": "2026-06-01"},
-        speedups={
-            # 2000/1000 and 2000/500; the third prompt timed out.
-            (0, "draft_0_5b", "code"): 8 / 3,
-            (0, "draft_0_5b", "chat"): None,
-            # 2000/2000 and 2000/1000.
-            (0, "ngram", "code"): 4 / 3,
-            (0, "ngram", "chat"): 0.8,
-            (1, "draft_0_5b", "code"): None,
-            (2, "ngram", "code"): 1.25,
-        },
-    ),
     "llama-bench": Sample(files=("llama-bench.json",), facts={}, speedups={}),
     "vllm": Sample(
         files=("vllm-baseline.jsonl", "vllm-spec.jsonl"),
         facts=FACTS | {"method": "eagle3", "sampling": "greedy"},
         speedups={(0, "vllm-spec", "code"): 8 / 3, (0, "vllm-spec", "chat"): None},
-    ),
-    "llama-spec-bench": Sample(
-        files=("llama-spec-bench-base.txt", "llama-spec-bench-mtp.txt"),
-        facts=FACTS | {"sampling": "greedy"},
-        speedups={
-            (0, "llama-spec-bench-mtp", "code"): 8 / 3,
-            # The second run failed; the first takes 5 seconds for 4.
-            (0, "llama-spec-bench-mtp", "creative"): 0.8,
-        },
     ),
     "llama-server": Sample(
         files=("llama-server-off.log", "llama-server-on.log"),
@@ -175,10 +149,6 @@ def answer(name: str, ms: float | None, **more: float | None) -> Given:
             "timings": {**timings, **rate, **more},
         },
     )
-
-
-def tables(*contents: str) -> list[Given]:
-    return [file(f"{number}.txt", each) for number, each in enumerate(contents)]
 
 
 def bodies(name: str, *, reverse: bool = False) -> Given:

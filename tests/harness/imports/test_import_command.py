@@ -104,13 +104,16 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
     assert rules == {"licence-of-source"}
 
 
+PART = "sample-7b-instruct-vulkan"
+
+
 def test_a_fact_may_apply_to_one_part_only(tmp_path: Path) -> None:
-    result = call("inventivehq", "--map=cpu-cpu/ram_mib=32768", "--output", str(tmp_path))
+    result = call("llama-bench", "--map", f"{PART}/ram_mib=32768", "--output", str(tmp_path))
 
     assert result.exit_code == 0, result.stderr
     found = [read(path.read_bytes()) for path in tmp_path.iterdir()]
     memory = {s.engine.backend: s.machine.ram_mib for s in found if isinstance(s, Submission)}
-    assert memory == {"cuda": None, "vulkan": None, "cpu": 32768}
+    assert memory == {"cuda": None, "vulkan": 32768}
 
 
 @pytest.mark.parametrize(

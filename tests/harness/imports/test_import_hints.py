@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -14,21 +13,17 @@ from harness.imports.source_files import MAX_BYTES, Given, given
 from schemas.codec import canonical_bytes, encode
 from tests.harness.imports.samples import (
     ALL,
-    BASE_TABLE,
     FACTS,
     GREEDY,
     MTP,
-    MTP_TABLE,
     SAMPLES,
     answer,
     bodies,
-    changed,
     file,
     files,
     one,
     run,
     served,
-    tables,
 )
 
 
@@ -92,13 +87,6 @@ def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: b
     assert "broken.json" in str(caught.value) or "there is nothing to import" in str(caught.value)
 
 
-def community(wrong: dict[str, Any]) -> list[Given]:
-    def change(value: dict[str, Any]) -> None:
-        value["runs"]["cpu"]["runs"][0]["records"][0].update(wrong)
-
-    return [changed("inventivehq.json", change)]
-
-
 def created(moment: int) -> list[Given]:
     row = json.loads((SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()[0])
     row["response"]["body"]["created"] = moment
@@ -115,17 +103,10 @@ def answered(ms: float | None, **more: float | None) -> list[Given]:
     return [off, answer("on.json", 1000.0)]
 
 
-RECORD = "inventivehq.json: $.runs.cpu.runs[0].records[0]"
 LISTS = dict.fromkeys(("input_lens", "output_lens", "ttfts", "itls", "errors"), "left out")
 PACED = {"request_rate": 2.0, "max_concurrency": None}
 OWN, NOT_SAME = ALL["vllm"].facts, "not have the same prompts in the same order"
 REFUSED: list[tuple[str, list[Given], dict[str, str], str]] = [
-    ("inventivehq", community({"predicted_n": "many"}), {},
-     f'{RECORD}.predicted_n is "many", expected a whole number of at least 0'),
-    ("inventivehq", community({"predicted_ms": -1}), {},
-     f"{RECORD}.predicted_ms is -1, expected a number of at least 0"),
-    ("inventivehq", community({"id": None}), {},
-     f"{RECORD}.id is missing, expected the name of a prompt"),
     ("vllm", created(10**15), OWN, "expected a time in seconds since 1970"),
     ("vllm", created(10**12), OWN, "expected a time in seconds since 1970"),
     ("vllm", [given(SAMPLES / "vllm-spec.jsonl", "mtp")], OWN,
@@ -145,10 +126,6 @@ REFUSED: list[tuple[str, list[Given], dict[str, str], str]] = [
     ("vllm", [served("b", ["soon"])], FACTS,
      '$.itls[0][0] is "soon", expected a number of at least 0'),
     ("vllm", [served("b", [0.1], **LISTS)], FACTS, "run vllm bench serve with --save-detailed"),
-    ("llama-spec-bench", tables(BASE_TABLE, MTP_TABLE.replace("50/100", "50 of 100", 1)), GREEDY,
-     "line 4: accepted is '50 of 100', expected accepted/drafted or -"),
-    ("llama-spec-bench", tables(BASE_TABLE, MTP_TABLE.replace("   101 |", "  1.0k |", 1)), GREEDY,
-     "line 4: tokens is '1.0k', expected a number or -"),
     ("llama-server", answered(None), MTP,
      "requests of a server; a record without tokens or without a time (off.json: $)"),
     ("llama-server", answered(None, predicted_n=192, predicted_per_second=1e-308), MTP,
@@ -165,7 +142,7 @@ def test_a_wrong_value_is_named_with_its_place(
     form: str, own: list[Given], facts: dict[str, str], said: str
 ) -> None:
     with pytest.raises(BadInputError) as caught:
-        run(form, own, ALL[form].facts | facts if form == "inventivehq" else facts)
+        run(form, own, facts)
 
     assert said in str(caught.value)
 

@@ -1,73 +1,19 @@
-"""Logs, tables and answers of llama.cpp become the results worked out by hand."""
+"""Logs and answers of llama.cpp become the results worked out by hand."""
 
 import pytest
 
 from harness.imports.source_files import Given
 from tests.harness.imports.samples import (
-    BASE_TABLE,
     GREEDY,
     MTP,
-    MTP_TABLE,
     Case,
     answer,
     file,
     files,
-    tables,
 )
 from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE
 
-HEAD = "| task | run | stage | tokens | stop | time(s) | rounds | accepted |\n"
-BASE_ROW = "| code | 1 | base | 101 | limit | 4.000 | - | - |\n"
-CHAIN = (
-    "| code | 1 | ngram_mod | 101 | limit | 2.000 | 10 | 30/40 |\n"
-    "| code | 1 | mtp | 101 | limit | 2.000 | 20 | 20/40 |\n"
-)
-WRITTEN = {
-    "the tool": lambda text: text,
-    "dashes": lambda text: text.replace("|      - |", "|      \N{EM DASH} |"),
-    "blanks": lambda text: text.replace("50/100", "50 / 100").replace("60/80", "60 /  80"),
-    "capitals": lambda text: text.replace("| task ", "| Task ").replace("time(s)", "Time (s)"),
-    "a log": lambda text: text.replace("\n|", "\n2026-08-15T10:00:00 |"),
-    "Windows": lambda text: text.replace("\n|", "\n   |").replace("\n", "\r\n"),
-}
-# 101 tokens are the first, 50 accepted and 50 rounds. The second run of the story failed.
-OF_TABLE = {
-    "0.arms.1.method": {"type": "mtp"},
-    "0.trials.arm=1.outcome,drafted,accepted,rounds": [
-        ["ok", 100, 50, 50], ["ok", 80, 60, 40], ["ok", 150, 25, 75], ["failed", None, None, None],
-    ],
-    "0.suite.prompts.*.task": ["code", "creative"],
-}  # fmt: skip
-
-
 COUNTS = "0.trials.1.drafted,accepted,rounds"
-TABLES = {
-    f"a table as written by {name}": Case(
-        "llama-spec-bench", tables(written(BASE_TABLE), written(MTP_TABLE)), GREEDY, OF_TABLE
-    )
-    for name, written in WRITTEN.items()
-} | {
-    "stages of a chain are one method of one generation": Case(
-        "llama-spec-bench", tables(HEAD + BASE_ROW, HEAD + CHAIN), GREEDY,
-        {
-            "0.arms.1.method": {
-                "type": "other", "name": "ngram-mod+mtp", "chain": ["ngram-mod", "mtp"],
-            },
-            COUNTS: [80, 50, 50],
-        },
-    ),
-    "a table with both arms has its own baseline": Case(
-        "llama-spec-bench",
-        tables(HEAD + BASE_ROW + "| code | 1 | mtp | 101 | limit | 2.000 | 50 | 50/100 |\n"),
-        GREEDY,
-        {
-            "0.arms.1.id,method": ["speculative", {"type": "mtp"}],
-            "0.trials.*.arm,decode_ms,accepted": [
-                ["baseline", 4000.0, None], ["speculative", 2000.0, 50],
-            ],
-        },
-    ),
-}  # fmt: skip
 
 
 def older(sign: str) -> list[Given]:
@@ -146,9 +92,7 @@ LOGS = {
     ),
 }  # fmt: skip
 
-CASES = TABLES | LOGS
 
-
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", LOGS)
 def test_a_file_becomes_the_result_worked_out_by_hand(name: str) -> None:
-    CASES[name].check()
+    LOGS[name].check()

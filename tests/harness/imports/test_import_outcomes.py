@@ -22,82 +22,6 @@ from tests.harness.imports.samples import (
 DAY = {"date": "2026-06-01"}
 
 
-def community(change: Any = lambda _: None) -> list[Given]:  # noqa: ANN401 - a function
-    return [changed("inventivehq.json", change)]
-
-
-def another_output(value: dict[str, Any]) -> None:
-    value["runs"]["gpu0"]["runs"][2]["records"][0]["out_hash"] = "another"
-
-
-def on_apple(value: dict[str, Any]) -> None:
-    value["hardware"] = {"platform": "macOS-26.5.1-arm64", "cpu": "Apple M3 Max", "gpus": []}
-    value["runs"]["cpu"]["meta"]["gpu"] = "Apple M3 Max (CPU, 14-core)"
-    value["runs"]["gpu0"]["meta"]["gpu"] = "Apple M3 Max (Metal, 30-core GPU)"
-    for each in value["runs"]["gpu0"]["runs"]:
-        each["backend"] = "metal"
-
-
-def without_hardware(value: dict[str, Any]) -> None:
-    inner = value["runs"]["cpu"]
-    value.clear()
-    value |= inner
-
-
-OF_CUDA = {
-    "*.engine.backend": ["cuda", "vulkan", "cpu"],
-    "0.machine.gpus.*.name,vram_mib": [["NVIDIA GeForce RTX 5060 Ti", 16311]],
-    "0.machine.os": {"family": "windows", "version": "10.0.26100"},
-    "0.machine.cpu.architecture": None,
-    "0.engine.build_number": 9789,
-    "0.target.name,quantisation,parameters": ["Sample-Coder-7B-Instruct", "Q4_K_M", 7_000_000_000],
-    "0.drafts.*.parameters": [500_000_000],
-    "0.arms.role=speculation.method": [
-        {"type": "draft-model", "draft": "sample-coder-0.5b-instruct-q8_0", "n_max": 5},
-        {"type": "ngram-cache", "n_max": 5},
-    ],
-    "1.arms.1.reason": "load-failed",
-    "2.machine.gpus": [],
-    # An error row is a failed trial.
-    "0.trials.outcome=failed.arm,prompt,reason": [["draft_0_5b", "chat_a", "timed-out"]],
-    # A server that drafts nothing writes null.
-    "0.trials.arm=ngram.drafted,accepted": [[0, 0], [8, 0], [0, 0]],
-    "0.trials.arm=baseline.drafted": [None] * 3,
-}
-# 101 and 81 tokens at 10 a second, or the 100 and 80 steps after the first token.
-TOKENS, STEPS = [10100.0, 8080.0], [10000.0, 8000.0]
-COMMUNITY = {
-    "a result for every run and backend": Case(
-        "inventivehq", community(), DAY, OF_CUDA, ["not a speculation experiment", "did not use"]
-    ),
-    "hashes of outputs are exactness": Case(
-        "inventivehq", community(another_output), DAY,
-        {
-            "0.summary.prompts.arm=draft_0_5b.exactness": ["identical"] * 2,
-            "0.summary.prompts.arm=ngram.exactness": ["diverged", "identical", "identical"],
-        },
-    ),
-    "no listed cards": Case(
-        "inventivehq", community(on_apple), DAY,
-        {
-            "0.machine.gpus.*.name": ["Apple M3 Max"],
-            "0.machine.os": {"family": "macos", "version": "26.5.1"},
-            "*.machine.cpu.architecture,name": [["aarch64", "Apple M3 Max"]] * 2,
-            "1.machine.gpus": [],
-            "0.design.blocks": 2,  # two runs of the same method
-        },
-    ),
-} | {
-    f"an old file without hardware, times and unit: {unit or 'unknown'}": Case(
-        "inventivehq", community(without_hardware), DAY | {"cpu": "Some CPU"} | unit,
-        {"0.trials.*.decode_ms": expected},
-    )
-    for unit, expected in (
-        ({}, TOKENS), ({"rate_counts": "tokens"}, TOKENS), ({"rate_counts": "steps"}, STEPS),
-    )
-}  # fmt: skip
-
-
 def bench(**change: Any) -> list[Given]:  # noqa: ANN401 - JSON
     """The sample of llama-bench with changed fields in each test."""
     cards = {"gpu_info": "Card A, Card B", "split_mode": "layer"} | change
@@ -308,7 +232,7 @@ SERVED = {
     ),
 }  # fmt: skip
 
-CASES = COMMUNITY | BENCHES | ANSWERS | SERVED
+CASES = BENCHES | ANSWERS | SERVED
 
 
 @pytest.mark.parametrize("name", CASES)

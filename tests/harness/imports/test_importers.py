@@ -49,7 +49,7 @@ def test_a_result_says_where_it_comes_from(form: str) -> None:
 
 
 def test_no_private_folder_gets_into_a_result() -> None:
-    assert all("somebody" not in repr(each) for each in imported("inventivehq").submissions)
+    assert all("somebody" not in repr(each) for each in imported("llama-server").submissions)
 
 
 def test_the_digest_is_that_of_the_file_or_of_the_digests_of_several() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.machine import linux, macos, nvidia, windows
 from harness.machine.detect import clean_name, kernel_version, machine
-from harness.machine.environment import Watch, steal_fraction
+from harness.machine.environment import Watch, parse_power_mode, steal_fraction
 from schemas.codec import encode
 from schemas.submission import Gpu
 from tests.harness.rigs import capture
@@ -268,3 +268,21 @@ def test_a_mac_that_slows_a_hot_processor_down_says_by_how_much() -> None:
 
     assert macos.parse_speed_limit(limited) == 0.8
     assert macos.parse_speed_limit("Note: No thermal warning level has been recorded\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        (" hibernatemode        3\n lowpowermode         0\n", "balanced"),
+        (" powermode            2\n", "high"),
+        ("Power Scheme GUID: a1841308-3541-4fab-bc81-f71556f20b4a  (Power saver)", "low"),
+        ("Power Scheme GUID: 381b4222-f694-41f0-9685-ff5bb260df2e  (Balanced)", "balanced"),
+        ("Power Scheme GUID: 12345678-f694-41f0-9685-ff5bb260df2e  (Bob's)", None),
+        ("low-power", "low"),
+        ("performance", "high"),
+        ("custom", None),
+        ("", None),
+    ],
+)
+def test_the_power_mode_of_each_system_is_read(text: str, mode: str | None) -> None:
+    assert parse_power_mode(text) == mode

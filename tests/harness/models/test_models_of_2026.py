@@ -1,9 +1,4 @@
-"""The models that people run in 2026 are known, with the memory they need and their drafts.
-
-The run of the month picks one of them.
-"""
-
-import re
+"""The models that people run in 2026 are known, with the memory they need and their drafts."""
 
 import pytest
 
@@ -11,17 +6,10 @@ from answers.learned import logged_memory_error
 from answers.machines import MachineWords
 from answers.presets import presets
 from answers.shapes import shape_of
-from estimates.summary import summarize
-from harness import __version__
-from harness.campaign.options import Options
 from harness.machine.computer import computer_of
 from harness.models.hub import choose
 from harness.models.overview import assess, facts_about, need_of
-from harness.report.expected_time import MachineRate
-from harness.run import month
-from harness.run.month import line, of_the_month
 from schemas.vocabulary import METHODS
-from tests.samples import sample
 
 MODELS_OF_2026 = {
     "qwen3.8-27b": ("RTX 4090", 24),
@@ -87,56 +75,6 @@ def test_a_head_next_to_its_model_is_fetched_by_its_name() -> None:
 
     assert found == ("mtp-gemma-4-31B-it-Q8_0.gguf",)
     assert choose(files, "ggml-org/gemma-4-31B-it-GGUF", "Q8_0") == ("gemma-4-31B-it-Q8_0.gguf",)
-
-
-def on_a_card(monkeypatch: pytest.MonkeyPatch, gib: int) -> Options:
-    here = computer_of(MachineWords(vram=gib))
-    monkeypatch.setattr(month, "computer_of", lambda: here)
-    return of_the_month(Options())
-
-
-@pytest.mark.parametrize(
-    ("gib", "target"),
-    [(24, "qwen3.8-27b"), (17, "qwen3.8-27b:iq4_xs"), (12, "qwen3.8-27b:iq2_xxs"), (8, None)],
-)
-def test_the_run_of_the_month_takes_the_largest_of_its_targets_that_fits(
-    monkeypatch: pytest.MonkeyPatch, gib: int, target: str | None
-) -> None:
-    options = on_a_card(monkeypatch, gib)
-
-    assert options.target == target
-    assert options.tasks == ("code", "chat")
-
-
-@pytest.mark.parametrize(("gb_per_s", "target"), [(80, "qwen3.8-27b"), (10, None)])
-def test_a_cpu_gets_only_a_model_that_runs_in_minutes(
-    monkeypatch: pytest.MonkeyPatch, gb_per_s: int, target: str | None
-) -> None:
-    # 17 GB of weights for each token: 0.2 s and 1.7 s.
-    here = computer_of(MachineWords(ram=64))
-    rate = MachineRate(bytes_per_s=gb_per_s * 1e9, threads=8)
-    monkeypatch.setattr(month, "computer_of", lambda: here)
-    monkeypatch.setattr(month, "this_machine", lambda _threads: rate)
-
-    assert of_the_month(Options()).target == target
-
-
-def test_given_options_are_kept() -> None:
-    options = of_the_month(Options(target="my.gguf", blocks=5))
-
-    assert (options.target, options.blocks, options.prompts) == ("my.gguf", 5, ("3",))
-
-
-def test_the_line_to_paste_names_machine_model_method_and_each_task() -> None:
-    submission = sample(seed=1, gpu="NVIDIA GeForce RTX 4060", backend="cuda")
-
-    pasted = line(submission, summarize(submission))
-
-    assert re.fullmatch(
-        r"RTX 4060 \d+ GB · .+ · .+ \d+ · (\d+\.\d\d× \w+(, )?)+ · draftmap "  # noqa: RUF001
-        + re.escape(__version__),
-        pasted,
-    )
 
 
 def test_models_that_fit_come_first_and_those_of_unknown_size_last() -> None:

@@ -65,6 +65,12 @@ def stating(
         (stating({"meta_info": META}), SGLANG),
         (stating({"sglext": {"spec_tokens_details": META}}), SGLANG),
         (stating({"meta_info": OLD_META}), SGLANG),  # its names before 2026
+        # Four steps verified 2.5 tokens each, of which one is the target's own: six drafts.
+        (
+            stating({"meta_info": {**META, "spec_cap_length": 2.5}}),
+            Counted(drafted=6, accepted=1, steps=4),
+        ),
+        (stating({"meta_info": {**META, "spec_cap_length": 0.0}}), SGLANG),  # no cap
         (stating({"timings": MLX}), Counted(drafted=9, accepted=3, steps=6)),
         (stating({"timings": dict.fromkeys(MLX)}), None),
         (stating(), None),

@@ -148,7 +148,19 @@ CONFIG = "--speculative-config"
             "controller=NAME",
         ),
         ("dspark", (CONFIG, '{"enable_adaptive_verification": true}'), "controller=NAME"),
+        ("eagle3", (CONFIG, '{"method": "medusa"}'), "vLLM's medusa has no method: its several"),
+        ("draft-model", ("--speculative-algorithm", "UNO"), "SGLang's UNO has no method"),
+        ("draft-model", (CONFIG, '{"method": "qwen3_next_mtp"}'), "use --method mtp"),
+        ("mtp", ("--speculative-eagle-topk", "4"), "a top-k above 1 drafts trees"),
+        ("draft-model", ("--draft-kind", "ddtree"), "mlx-vlm's ddtree has no method"),
         # A command that drafts as asked.
+        ("prompt-lookup", (CONFIG, '{"method": "ngram_gpu"}'), None),
+        (
+            "mtp",
+            ("--speculative-algorithm", "FROZEN_KV_MTP", "--speculative-eagle-topk", "1"),
+            None,
+        ),
+        ("dflash2", (CONFIG, '{"method": "dflash"}'), None),
         (
             "lossy:n_max=3",
             ("-sc", '{"rejection_sample_method": "fly", "parallel_drafting": true}'),

@@ -12,6 +12,7 @@ from answers.machines import Computer, MachineWords
 from answers.model import ModelFacts
 from answers.rates import Rate, rates_of, reached, with_rates
 from answers.ways import PlannedModel
+from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.plan import nearest
 from harness.plan.inputs import question_of
@@ -71,9 +72,11 @@ def test_a_rate_of_another_card_tells_nothing() -> None:
     assert reaches("RTX 4060 8 GB") == pytest.approx(180)
 
 
-def test_a_file_that_is_named_counts_for_any_card(result: Path) -> None:
-    found = with_results(computer("RTX 4070 12 GB"), (result,), TARGET).speed
+def test_a_file_of_another_card_is_refused(result: Path) -> None:
+    with pytest.raises(BadInputError, match="measured on RTX 4060 8 GB, but the plan is for rtx 4"):
+        with_results(computer("RTX 4070 12 GB"), (result,), TARGET)
 
+    found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
     assert found.device_reached_gb_per_s is not None
 
 

@@ -47,7 +47,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     found = document(*BIG, *CARD, "--draft", "qwen3.5-0.8b:Q4_K_M")
 
     assert set(found) == {
-        *("json_version", "verdict", "chance", "evidence", "accuracy", "curve"),
+        *("json_version", "verdict", "chance", "evidence", "accuracy", "curve", "decides"),
         *("devices", "host", "layers", "offloaded_layers", "context_max", "plain_tps"),
         *("speedup", "recommended", "alternatives", "command", "warnings"),
     }
@@ -128,7 +128,7 @@ def test_the_command_states_every_value_that_the_plan_rests_on() -> None:
 
 
 def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_so() -> None:
-    asked = ("llama-3.1-8b", "prompt-lookup", *CARD, "--acceptance", "0.6")
+    asked = ("llama-3.1-8b", "prompt-lookup", *CARD, "--tokens-per-round", "3")
 
     found, words = document(*asked), " ".join(call(*asked).stdout.split())
 

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
@@ -29,15 +30,17 @@ def test_a_measured_acceptance_takes_the_place_of_the_estimate() -> None:
     asked = ("--target", "qwen3-8b:Q4_K_M", "--draft", "ngram", *CARD, "--details")
 
     fitted = words(*asked)
-    measured = words(*asked, "--acceptance", "0.6")
+    measured = words(*asked, "--tokens-per-round", "3")
+    share = words(*asked, "--acceptance", "0.6")
 
     text = "drafting from text that repeats the prompt (ngram-simple)"
     assert f"No reason to use it: {text} may give" in fitted
     assert "Accuracy: too few people tried such a method to tell." in fitted
-    # 1 + 0.6 + 0.6² + … + 0.6⁸ = 2.47 tokens; six in ten rounds cost 8 x 0.1 more.
+    # Each of the two tokens that the text gave costs a tenth of a step: 3 / 1.2.
     assert f"Yes: {text} gives" in measured
-    assert "1.67×" in measured  # noqa: RUF001 - as printed
+    assert "2.50×" in measured  # noqa: RUF001 - as printed
     assert "too few people" not in measured
+    assert "The acceptance was not used, because most rounds have no draft" in share
 
 
 def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> None:
@@ -67,3 +70,19 @@ def test_memory_is_compared_with_what_is_available() -> None:
 
     assert re.search(r"^available +7,082 ", text, re.MULTILINE)
     assert "device memory had a median error of 78 MiB over public logs" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("qwen3.6-35b-a3b on RTX 3060 12 GB", True),
+        ("qwen3.6-35b-a3b on RTX 3090", False),  # more memory
+        ("qwen3.8-27b on RTX 3060 12 GB", False),  # no mixture of experts
+    ],
+)
+def test_a_cache_of_experts_is_named_with_its_published_evidence(
+    question: str, *, named: bool
+) -> None:
+    evidence = "41.7 → 69.3 tokens/s with MTP for Qwen3.6-35B-A3B on an RTX 3060 12 GB"
+
+    assert (evidence in words(question, "--details")) == named

@@ -38,11 +38,11 @@ SMALL, BIG = ("--target", "qwen3-8b:Q4_K_M"), ("--target", "qwen3.8-27b:Q4_K_M")
 MIXTURE, HEADED = ("--target", "qwen3-30b-a3b:Q4_K_M"), ("--target", "qwen3.5-9b:Q4_K_M")
 DRAFT = ("--draft", "qwen3-0.6b:Q8_0")
 # Accepted tokens that decide the recommendation: all of them, or none.
-ALL, NONE = ("--acceptance", "0.99"), ("--acceptance", "0")
+ALL, NONE, MANY = ("--acceptance", "0.99"), ("--acceptance", "0"), ("--tokens-per-round", "4")
 RECOMMENDED = {
     "n-gram drafts": (*SMALL, *CARD),
     "n-gram drafts as asked": (*SMALL, "--draft", "ngram", *CARD),
-    "another n-gram method": (*SMALL, "--draft", "ngram-mod", *ALL, *CARD),
+    "another n-gram method": (*SMALL, "--draft", "ngram-mod", *MANY, *CARD),
     "a draft model": (*SMALL, *DRAFT, *ALL, *CARD),
     "its own head": (*HEADED, "--draft", "mtp", *ALL, *CARD),
     "a smaller cache": (*SMALL, "--kv-type", "q8_0", *CARD),
@@ -189,7 +189,7 @@ def test_a_draft_that_does_not_pay_is_measured_against_no_draft() -> None:
     words = run_words(plan(*RECOMMENDED["no draft"])[1])
 
     assert words[:2] == ["qwen3-30b-a3b:q4_k_m", "qwen3-0.6b"]
-    assert words[words.index("--method") + 1] == "draft-model:n_max=1"
+    assert words[words.index("--method") + 1] == "draft-model:n_max=4"
 
 
 def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(

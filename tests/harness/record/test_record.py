@@ -187,16 +187,22 @@ def test_forget_empties_the_record_and_the_plan_predicts_again(
     )
 
 
-def test_a_record_that_cannot_be_written_does_not_end_the_run(
+def test_a_record_that_cannot_be_written_ends_no_command(
     models: list[str], tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine(monkeypatch, LOSES)
     (cache_dir / "record").write_text("a file, not a folder", "utf-8")
 
-    done = call("run", *models, *QUICK, "-o", str(tmp_path / "out.json"))
+    done = [
+        call("run", *models, *QUICK, "-o", str(tmp_path / "out.json")),
+        call("probe", models[1]),
+        call("acceptance", models[1], models[3], "--prompts", "1", "--max-tokens", "24"),
+    ]
 
-    assert "Not remembered for plan: the cache " in done.stderr
-    assert "draft-model-n4" in done.stdout
+    for each, shown in zip(done, ("draft-model-n4", "Half of the passes", "of tries"), strict=True):
+        assert each.stderr.count("Not remembered for plan: the cache ") == 1
+        assert "Saved for this machine" not in each.stderr
+        assert shown in each.stdout
     assert call("plan", models[1], models[3]).exit_code == 0
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -41,6 +42,7 @@ UNSEEN = "llama-server does not see NVIDIA GeForce RTX 3090"
 UNREAD = "The state of NVIDIA GeForce RTX 3090 cannot be read on this machine, so a result gets no"
 NAMED = "The state of RTX 3090 cannot be read on this machine, so a result gets no verdict"
 UNCOUNTED = "Ollama does not report how many tokens it drafted"
+UNSURE = "It is not known whether this server reports how many tokens it drafted"
 ASKED = "does not report which card it computes on, and this machine has no card"
 # What is said about a llama-server that lists these devices, if no layer stays on the CPU.
 SAID = {
@@ -52,7 +54,7 @@ SAID = {
     ("a lost card", "cuda"): UNREAD,
     ("a card without a state", "vulkan"): UNREAD,
 }
-ANY = (UNSEEN, UNREAD, NAMED, UNCOUNTED, ASKED)
+ANY = (UNSEEN, UNREAD, NAMED, UNCOUNTED, UNSURE, ASKED)
 
 
 def have(folder: Path, cards: str) -> None:
@@ -142,6 +144,7 @@ VLLM = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
         ("ollama", OLLAMA, "no driver", [ASKED]),
         ("vllm", (*VLLM, "--device-name", "RTX 3090"), "no driver", [NAMED]),
         ("vllm", (*VLLM, "--backend", "cpu"), "no driver", []),
+        ("plain", (*VLLM, "--backend", "cpu"), "no driver", [UNSURE]),
     ],
 )
 def test_all_three_say_the_same_about_a_server(
@@ -183,3 +186,31 @@ def test_a_card_that_cannot_be_read_gets_no_verdict_and_nobody_says_yes(folder: 
     assert "Next, " not in run.stderr  # to measure again cannot help
     verdicts = {each["verdict"] for each in json.loads(shown.stdout)["estimates"]}
     assert verdicts == {"uncertain", "too-few-prompts"}
+
+
+PMSET = """#!/bin/sh
+echo 'System-wide power settings:'
+echo 'Currently in use:'
+echo ' standby              1'
+echo ' {setting}'
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "low"),
+    [("lowpowermode         1", True), ("powermode            1", True), ("powermode   0", False)],
+)
+def test_run_on_a_mac_in_low_power_says_so_before_it_measures(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, setting: str, *, low: bool
+) -> None:
+    (folder / "pmset").write_text(PMSET.format(setting=setting))
+    (folder / "pmset").chmod(0o755)
+    monkeypatch.setattr(
+        "harness.machine.environment.platform", SimpleNamespace(system=lambda: "Darwin")
+    )
+    # The server ends at once, so whatever is said precedes the first trial.
+    scripted.write(folder / "llama-server", build=7000, crashes_with="--port", devices="")
+    target = str(write_gguf(folder / "big.gguf", name="Big 7B"))
+
+    for done in three("--target", target, "--gpu-layers", "0"):
+        assert ("low-power mode" in done.stdout + done.stderr) == low

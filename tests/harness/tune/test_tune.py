@@ -2,7 +2,6 @@
 
 import json
 import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -103,7 +102,7 @@ def test_a_tune_for_machines_names_the_best_depth_and_needs_a_fraction_of_the_sw
     assert "of 24 trials" in result.stderr
 
 
-def test_the_result_is_checked_by_the_gate_like_any_other_and_its_chart_is_next_to_it(
+def test_the_result_is_checked_by_the_gate_like_any_other(
     tmp_path: Path, models: list[str]
 ) -> None:
     output = tmp_path / "out.json"
@@ -112,9 +111,6 @@ def test_the_result_is_checked_by_the_gate_like_any_other_and_its_chart_is_next_
     checked = call("validate", str(output))
 
     assert checked.exit_code == 0, checked.output
-    picture = ET.parse(tmp_path / "out.svg").getroot()  # noqa: S314 - written by us
-    assert "Prompt lookup" in "".join(picture.itertext())
-    assert len(picture.findall("{*}circle")) >= 2
 
 
 @pytest.mark.usefixtures("cache_dir")

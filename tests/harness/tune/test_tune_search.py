@@ -112,16 +112,18 @@ def test_the_winner_of_a_tune_is_measured_again_by_a_run(monkeypatch: pytest.Mon
     assert " --draft " not in run_again(parse("ngram-simple"))
 
 
-def test_a_limit_that_is_too_short_for_a_pick_is_named_after_three_answers() -> None:
+def test_a_limit_that_is_too_short_for_a_pick_is_refused_or_grows_after_three_answers() -> None:
     now_s = 0.0
     clock = TuneClock(60.0, lambda: now_s, {}, split(CORE.prompts))
-    told = []
-
-    for now_s in (8.0, 10.0, 12.0, 14.0):  # noqa: B007 - read by the clock
-        trial = PlannedTrial(order=0, block=0, prompt="a", arm="baseline")
+    trial = PlannedTrial(order=0, block=0, prompt="a", arm="baseline")
+    for now_s in (8.0, 10.0):  # noqa: B007 - read by the clock
         clock.observe(TrialEnded(trial=trial, again_s=2.0))
-        told.append(clock.lacks())
+        clock.require_pick(grows=False)
 
+    now_s = 12.0
+    clock.observe(TrialEnded(trial=trial, again_s=2.0))
     # 12 s so far, then twice twelve answers of 2 s, with half as much again for loading.
-    assert [text is not None for text in told] == [False, False, True, False]
-    assert "a pick takes about 84 s (--budget 2)" in str(told[2])
+    with pytest.raises(BadInputError, match=r"--budget 1 .* a pick takes about 84 s .*budget 2$"):
+        clock.require_pick(grows=False)
+    clock.require_pick(grows=True)
+    assert clock.limit_s == 120.0

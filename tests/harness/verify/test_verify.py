@@ -93,11 +93,14 @@ def test_results_without_digests_padded_prompts_and_unknown_prompts_are_refused(
 SAME, OTHER, ODD, NONE = (True, True), (True, False), (False, False), (True, None)
 
 
-def repeated(same: tuple[bool, bool | None], stated: float, own: float) -> Repeated:
+def repeated(
+    same: tuple[bool, bool | None], stated: float, own: float, *, engine: bool = True
+) -> Repeated:
     prompt, answer = same
     return Repeated(
         arm="a",
         prompt="p",
+        same_engine=engine,
         same_prompt=prompt,
         same_answer=answer,
         stated_tokens_per_round=stated,
@@ -115,6 +118,8 @@ def repeated(same: tuple[bool, bool | None], stated: float, own: float) -> Repea
         ([repeated(SAME, 2.9, 2.6), repeated(SAME, 1.0, 1.0)], "differs"),
         ([repeated(SAME, 2.6, 2.9)], "differs"),
         ([repeated(OTHER, 2.9, 2.9)], "differs"),
+        ([repeated(SAME, 2.6, 2.9, engine=False)], "differs-by-engine"),
+        ([repeated(SAME, 2.9, 2.9, engine=False)], "agrees"),
         ([repeated(NONE, 2.9, 2.9)], "not-comparable"),
         ([repeated(ODD, 2.9, 2.9)], "not-comparable"),
         ([], "not-comparable"),

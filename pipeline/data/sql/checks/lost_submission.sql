@@ -3,7 +3,7 @@
 with counted as (
   select submission, count(*) as setups from setup group by submission
 )
-select submission_document.submission, counted.setups
-from submission_document
+select loaded.submission, counted.setups
+from loaded
 left join counted using (submission)
 where counted.setups is distinct from 1;

@@ -6,6 +6,7 @@ select
   submission,
   file,
   preview,
+  key,
   from_json(document, $document) as document,
   from_json(document, $trials).trials as trials,
   len(trials) as trial_count,

@@ -1,0 +1,112 @@
+"""Turn the share of drafted tokens that are accepted into a speedup, and back.
+
+A round that drafts `depth` tokens yields 1 + acceptance * depth tokens, and its speedup is that
+over its cost in plain steps. The cost here is that of such rounds elsewhere, combined with the cost
+that the estimate implies at the usual acceptance. `accepted.json` has the usual costs and
+acceptances over people, and the errors of speedups from a stated acceptance, tested on whole
+sources left out; `make predictions` writes it.
+"""
+
+import math
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from answers.estimate import ALL, Accuracy, Setup, Typical, displaced
+from answers.kinds import Case, machine_kind
+from answers.placement import LoadPlan, Projection
+from answers.rounds import drafting_share, tokens_of, usual_cost, yielded
+from answers.speed import SpeedEstimate
+from answers.ways import Way
+
+DIGITS = 2  # of a cost, so that pages, which have printed figures, compute the same
+_FEW = 3  # people
+_SLOPE_TEXT = 0.1  # plain steps that a token found in the text adds to a round
+
+
+class Usual(msgspec.Struct, frozen=True, array_like=True):
+    """The chance that a round's first token is accepted: median and 10 to 90 %, over people."""
+
+    low: float
+    middle: float
+    high: float
+    people: int
+
+
+class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What `accepted.json` has.
+
+    `costs` are medians over people of a round's cost over the usual cost of its kind of machine,
+    `usual` the acceptance by kind of method, and by kind and task. `weight` is that of the usual
+    cost against the implied one. An interval has `reach` times the root of `spread` ** 2 and the
+    square of `apart` times the distance between speedup and estimate, as logarithms.
+    """
+
+    weight: float
+    spread: float
+    apart: float
+    reach: float
+    costs: Typical
+    usual: Mapping[str, Usual]
+    accuracy: Accuracy | None = None
+
+    def log_cost(self, case: Case, usual: float) -> float:
+        """The logarithm of a round's cost in plain steps; `usual` is that of its machine."""
+        return max(0.0, self.costs.log_speedup(case) + math.log(usual))
+
+    def implied(self, case: Case, depth: int, usual: float, gain: float) -> float:
+        """The cost of a round, if `gain` is the estimate; the bounds are those of an acceptance."""
+        tokens = yielded(self.usual_of(case).middle, depth)
+        both = self.weight * self.log_cost(case, usual)
+        both += (1 - self.weight) * math.log(tokens / gain)
+        return round(min(max(math.exp(both), 1.0, 1 / gain), (depth + 1) / gain), DIGITS)
+
+    def usual_of(self, case: Case, task: str | None = None) -> Usual:
+        """The acceptance of a case's kind and task, else of its kind, else of all kinds."""
+        names = (f"{case.kind}, {task}", case.kind)
+        known = (self.usual[name] for name in names if name in self.usual)
+        return next((each for each in known if each.people >= _FEW), self.usual[ALL])
+
+    def half_width(self, gain: float, estimate: float) -> float:
+        """The half-width of a 90 % interval, as a logarithm."""
+        return self.reach * math.hypot(self.spread, self.apart * math.log(gain / estimate))
+
+
+@cache
+def fitted() -> Fitted:
+    """The costs and acceptances that ship with the program."""
+    data = resources.files("answers").joinpath("accepted.json").read_bytes()
+    return msgspec.json.decode(data, type=Fitted)
+
+
+def cost_here(
+    setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int, gain: float
+) -> float:
+    """The cost of a round in plain steps of the target alone, if `gain` is the estimate."""
+    case = setup.case(load, way)
+    drafting = drafting_share(load, way.source) if way.source == "model" else 0.0
+    usual = usual_cost(depth, machine_kind(case.rig), mixture=case.mixture, drafting=drafting)
+    return fitted().implied(case, depth, usual / math.exp(displaced(setup, load, found)), gain)
+
+
+def with_accepted(
+    setup: Setup, load: LoadPlan, found: Projection, way: Way, depth: int, gain: SpeedEstimate
+) -> SpeedEstimate:
+    """The speedup with the asker's own acceptance, in place of the estimate `gain`.
+
+    A round of drafts from the text costs more only for the tokens that it found.
+    """
+    if way.accepted is None:
+        return gain
+    tokens = min(tokens_of(way.accepted, depth), depth + 1.0)
+    if way.source == "text":
+        cost = 1 + _SLOPE_TEXT * (tokens - 1)
+    else:
+        cost = cost_here(setup, load, found, way, depth, gain.estimate)
+    own = min(tokens / cost, depth + 1.0)
+    error = math.exp(fitted().half_width(own, gain.estimate))
+    return SpeedEstimate(
+        estimate=own, low=own / error, high=min(own * error, depth + 1.0), basis="acceptance"
+    )

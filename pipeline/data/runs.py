@@ -1,0 +1,38 @@
+"""Divide the submissions into runs, each of which is written again only if it has changed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+import duckdb
+
+from pipeline.data.load import sql_text
+
+MOST = 2  # a run has at most twice the usual number of submissions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Neighbouring submissions by name; `inputs` are digests of what their rows depend on."""
+
+    names: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+
+def runs(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[Run]:
+    """Runs of about `size` submissions, in order.
+
+    A run ends with a name whose digest is divisible by `size`, so that a new file changes one run,
+    and rarely the next one.
+    """
+    names: list[str] = []
+    inputs: list[str] = []
+    for name, digest in connection.execute(sql_text("inputs")).fetchall():
+        names.append(name)
+        inputs.append(digest)
+        ends = int.from_bytes(sha256(name.encode()).digest()[:8]) % size == 0
+        if ends or len(names) == MOST * size:
+            yield Run(names=tuple(names), inputs=tuple(inputs))
+            names, inputs = [], []
+    if names:
+        yield Run(names=tuple(names), inputs=tuple(inputs))
