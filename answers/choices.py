@@ -77,7 +77,7 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def command(self) -> ServeLine | None:
-        """How the engine loads the option, with names of files; `None` if it lacks the method."""
+        """The engine's words to load the option; `None` if it lacks the method."""
         engine, case, draft = ENGINES[self.target.engine], self.case, self.draft
         method = default_method(self.way.method, self.depth) if self.way else NO_SPECULATION
         files = self.target.server_name, draft.server_name if draft else None

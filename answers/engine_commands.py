@@ -37,7 +37,7 @@ _SHORT_LOOKUP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """How to start a server: the words of a command, or lines for an engine that reads lines.
+    """The words that start a server: a command, or lines for an engine that reads lines.
 
     `engine` is its key in `ENGINES`, `None` for a fork that is not listed. `note` warns of a
     substituted method or an engine bug.

@@ -51,7 +51,7 @@ class EngineEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return words if self.lines else " ".join(words).split()
 
     def called(self, model: str) -> str:
-        """What the engine calls a model that is a file or `-hf owner/repo:quant`."""
+        """The engine's name of a model that is a file or `-hf owner/repo:quant`."""
         reference = model.removeprefix("-hf ")
         return model if reference == model or self.hub is None else f"{self.hub}{reference}"
 

@@ -7,7 +7,7 @@ people are combined, so an answer quotes what every page shows. The pipeline wri
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
@@ -20,6 +20,7 @@ from answers.rates import is_processor
 _SAME_SIZE = 0.1  # sizes are printed in whole GB
 Tier = Literal["measured", "imported", "published"]
 ALL_TASKS = "all"
+_MODE = "-thinking"
 
 
 class PairFigure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
@@ -97,7 +98,18 @@ def pairs() -> tuple[PairFigure, ...]:
 
 
 def shipped_for(model: str) -> tuple[PairFigure, ...]:
-    return tuple(pair for pair in pairs() if pair.model == model)
+    keys = model.removesuffix(_MODE), f"{model.removesuffix(_MODE)}{_MODE}"
+    return of_model({key: [each for each in pairs() if each.model == key] for key in keys}, model)
+
+
+def of_model(known: Mapping[str, Sequence[PairFigure]], model: str) -> tuple[PairFigure, ...]:
+    """A model's figures: `Qwen3.6-27B, thinking` is a mode of Qwen3.6-27B, no other model."""
+    base = model.removesuffix(_MODE)
+    named = known.get(f"{base}{_MODE}", ())
+    modes = tuple(pair for pair in named if ", " in pair.target_name)
+    if model != base and len(modes) < len(named):
+        return tuple(named)
+    return (*known.get(base, ()), *modes)
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.engine_table import implied_engine
 from answers.errors import QuestionError
-from answers.evidence import PairFigure, of_task, rig_of, shipped_for
+from answers.evidence import PairFigure, of_model, of_task, rig_of, shipped_for
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
@@ -105,7 +105,7 @@ def question_about(
     notes: tuple[str, ...] = (),
 ) -> Question:
     """The question about a model on a computer of known bandwidths, without ways to draft."""
-    known = shipped_for(ref.slug) if pairs is None else tuple(pairs.get(ref.slug, ()))
+    known = shipped_for(ref.slug) if pairs is None else of_model(pairs, ref.slug)
     return Question(
         name=ref.written,
         model=ref.slug,

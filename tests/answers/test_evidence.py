@@ -2,7 +2,7 @@
 
 import pytest
 
-from answers.evidence import Rig, of_task
+from answers.evidence import Rig, of_model, of_task
 from tests.answers.figures import pair
 
 
@@ -40,3 +40,24 @@ def test_a_figure_is_about_a_card_of_its_size_and_number(rig: Rig, *, here: bool
     known = pair(1.5, card="rtx 3080", gib=10)
 
     assert rig.has(known) is here
+
+
+def test_a_mode_of_a_model_has_the_figures_of_the_model() -> None:
+    known = {
+        "a-27b": (pair(1.0, model="a-27b", target_name="A 27B"),),
+        "a-27b-thinking": (pair(1.0, model="a-27b-thinking", target_name="A 27B, thinking"),),
+        "b-7b": (pair(1.0, model="b-7b", target_name="B 7B"),),
+        "b-7b-thinking": (pair(1.0, model="b-7b-thinking", target_name="B-7B-Thinking"),),
+    }
+    names = {
+        asked: [each.target_name for each in of_model(known, asked)]
+        for asked in (*known, "c-1b-thinking")
+    }
+
+    assert names == {
+        "a-27b": ["A 27B", "A 27B, thinking"],
+        "a-27b-thinking": ["A 27B", "A 27B, thinking"],
+        "b-7b": ["B 7B"],
+        "b-7b-thinking": ["B-7B-Thinking"],
+        "c-1b-thinking": [],
+    }

@@ -3,6 +3,7 @@
 import io
 import re
 from itertools import product
+from typing import Any
 
 import psutil
 import pytest
@@ -19,7 +20,8 @@ from answers.evidence import PairFigure, rig_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.question import Question
-from answers.speed import SpeedEstimate
+from answers.speed import Basis, SpeedEstimate
+from answers.words import accuracy
 from harness.machine.computer import computer_of
 from harness.plan.report import show
 from tests.answers.figures import pair
@@ -27,6 +29,7 @@ from tests.answers.figures import pair
 MODEL = "qwen3.5-9b"  # with its own head
 CARD = MachineWords(gpus=("RTX 4090 24 GB",), ram=64)
 LONGEST = 14
+MEASURED = SpeedEstimate(estimate=1.5, low=1.4, high=1.6, basis="here")
 
 
 def asked(*known: PairFigure, words: MachineWords = CARD) -> Question:
@@ -229,7 +232,29 @@ def test_a_figure_of_unknown_placement_is_quoted_if_the_model_is_only_partly_on_
     assert "(layers on the card not stated)" in words
 
 
-def test_nobody_is_said_only_of_methods_that_nobody_tried() -> None:
+@pytest.mark.parametrize(
+    ("basis", "counted", "says"),
+    [
+        ("predicted", {}, "Accuracy: predictions of this kind were off by a factor of"),
+        ("here", {}, "Accuracy: the speedup was measured, not predicted."),
+        ("curve", {}, "Accuracy: not tested with the usual acceptance;"),
+        ("curve", {"measured": {3: MEASURED}}, "Accuracy: 13 of 14 measured speedups were within"),
+    ],
+)
+def test_the_accuracy_is_that_of_this_kind_of_number(
+    basis: Basis, counted: dict[str, Any], says: str
+) -> None:
+    found = answer(asked())
+    option = found.judged
+    assert option is not None
+    assert option.way is not None
+    way, gain = replace(option.way, **counted), replace(MEASURED, basis=basis)
+    judged = replace(option, way=way, gain=gain)
+
+    assert accuracy(replace(found, judged=judged)).startswith(says)
+
+
+def test_the_map_is_said_to_lack_only_what_it_lacks() -> None:
     alone, other = answer(asked()), answer(asked(pair(1.2, method="dflash", draft="x")))
 
     assert "the map has no figure of this model" in printed(alone).replace("\n", " ")

@@ -20,7 +20,7 @@ from answers.acceptance import fitted
 from answers.answer_json import evidence_of
 from answers.catalog import model_meant
 from answers.deciding import STRIP
-from answers.evidence import ALL_TASKS, PairFigure
+from answers.evidence import ALL_TASKS, PairFigure, of_model
 from answers.listed import (
     PROCESSORS,
     ListedMachine,
@@ -81,13 +81,14 @@ def answer_files(
     index = {"machines": [*_listed(asked, computers, on_map)], "models": entries}
     about = _document(**index, processors=PROCESSORS, words=WORDS, decides=rules())
     yield Asset(path=f"{FOLDER}/index.json", data=about)
-    figures = {_target(key, own): [*_figures(own)] for key, own in by_model.items()}
+    with_modes = {key: of_model(by_model, key) for key in by_model}
+    figures = {_target(key, own): [*_figures(own)] for key, own in with_modes.items()}
     yield Asset(path=f"{FOLDER}/figures.json", data=_document(figures=figures))
     named = ((each, targets[key]) for key, name in models for each in (model_label(key), name))
     yield launchers.names_file(zip(asked, ids, strict=True), named, site.as_of)
     for key, name in models:
         if only is None or key in only:
-            own = {key: by_model.get(key, ())}
+            own = {key: with_modes.get(key, ())}
             drawn = [dots_of(dots, pair) for pair in _whole(own[key])]
             for_page, for_launchers = _kept_files(
                 site.cache, (key, name), machines, own, drawn, rates
@@ -122,7 +123,8 @@ def rules() -> Mapping[str, object]:
 
 def _target(key: str, own: Iterable[PairFigure]) -> str:
     """The id of a model in pages and data files: of the target that most people tried."""
-    tried = max(own, key=lambda pair: (pair.people, pair.target), default=None)
+    named = (pair for pair in own if pair.model == key)  # not another mode of the model
+    tried = max(named, key=lambda pair: (pair.people, pair.target), default=None)
     return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
 
 

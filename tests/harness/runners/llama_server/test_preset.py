@@ -29,7 +29,7 @@ def line_for(weights: Path) -> ServeLine:
 
 
 def props(program: Sequence[str], arguments: Sequence[str], query: str = "") -> dict[str, Json]:
-    """What a server says of itself, once it has loaded its model."""
+    """The properties of a server that has loaded its model."""
     port, until = free_port(), time.monotonic() + _PATIENCE_S
     command = [*program, *arguments, "--port", str(port)]
     client = Client(address=ServerAddress(host=HOST, port=port), limit_s=_PATIENCE_S)
