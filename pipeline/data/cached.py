@@ -37,7 +37,7 @@ def entries_of(
             data, summary = computed
             known[source] = entry = _decoded(data)
             cache.put(keys[source], data)
-            cache.put(summary_key(entry), summary)
+            cache.put(["summary", entry.digest], summary)
     return known
 
 
@@ -50,12 +50,7 @@ def summary_of(cache: Cache, source: Source, entry: CorpusEntry) -> bytes:
             raise FileNotFoundError(source.path)
         return computed[1]
 
-    return cache.get_or_make(summary_key(entry), make)
-
-
-def summary_key(entry: CorpusEntry) -> object:
-    """The cache key of the submission's `Summary`."""
-    return ["summary", entry.digest]
+    return cache.get_or_make(["summary", entry.digest], make)
 
 
 def key_of(source: Source) -> str:

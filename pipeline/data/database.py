@@ -22,7 +22,7 @@ from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.aggregate import aggregate
-from pipeline.data.cached import entries_of, key_of, summary_key, summary_of
+from pipeline.data.cached import entries_of, key_of, summary_of
 from pipeline.data.kept_tables import KeptTables
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.errors import RejectedError
@@ -120,7 +120,7 @@ def _with_flags(
         source, name = accepted.source, _name(accepted)
         named = entries[source]
         if name not in keys:
-            cache.keep(summary_key(named))
+            cache.keep(["summary", named.digest])
             continue
         summary = summary_of(cache, source, named)
         text = validation.current_text(source.path.read_bytes())

@@ -119,8 +119,7 @@ def load(
     """A database with one table of documents per kind of file, one row per file.
 
     `sources` is the table of sources as JSON. With few rows, queries are faster if DuckDB does not
-    optimise their plans (`optimised=False`). `filled` is called before the
-    database is closed to files.
+    optimise their plans (`optimised=False`). `filled` is called before files are closed to queries.
     """
     connection = connect()
     if not optimised:

@@ -25,14 +25,11 @@ def runs(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[Run]:
     A run ends with a name whose digest is divisible by `size`, so that a new file changes one run,
     and rarely the next one.
     """
-    names: list[str] = []
-    inputs: list[str] = []
-    for name, digest in connection.execute(sql_text("inputs")).fetchall():
-        names.append(name)
-        inputs.append(digest)
+    first = 0
+    found = connection.execute(sql_text("inputs")).fetchall()
+    for count, (name, _) in enumerate(found, 1):
         ends = int.from_bytes(sha256(name.encode()).digest()[:8]) % size == 0
-        if ends or len(names) == MOST * size:
-            yield Run(names=tuple(names), inputs=tuple(inputs))
-            names, inputs = [], []
-    if names:
-        yield Run(names=tuple(names), inputs=tuple(inputs))
+        if ends or count - first == MOST * size or count == len(found):
+            names, inputs = zip(*found[first:count], strict=True)
+            yield Run(names=names, inputs=inputs)
+            first = count

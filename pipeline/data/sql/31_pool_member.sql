@@ -35,9 +35,7 @@ pooled as (
 ),
 -- A window in place of this join takes twice as long.
 looked_at as (
-  select pool, bool_or(known) as by_known
-  from pooled
-  group by pool
+  select pool, bool_or(known) as by_known from pooled group by pool
 )
 select pool, known or not by_known as decides, pooled.* exclude (pool)
 from pooled
