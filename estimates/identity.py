@@ -16,7 +16,7 @@ from estimates.gpu_names import short_name, vendor_of
 from estimates.used_gpus import used_cards
 from schemas.codec import file_name, slug
 from schemas.rig import LLAMA_CPP
-from schemas.submission import Engine, Gpu, Machine, Settings, Submission
+from schemas.submission import Engine, Gpu, Language, Machine, Settings, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, model_name
 from schemas.vocabulary.axes import AXES
 from schemas.vocabulary.say import TIMES
@@ -25,6 +25,7 @@ _MIB_PER_GIB = 1024
 # The first rounds of an answer differ from later rounds, and a shorter answer has few later rounds.
 _DEFAULT_OUTPUT_TOKENS = 32
 LOW_POWER = "low-power mode"
+LANGUAGES: dict[Language, str] = {"de": "German", "fr": "French", "zh": "Chinese", "ja": "Japanese"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +104,10 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
-    power = (LOW_POWER,) if machine.power_mode == "low" else ()
+    apart = [LOW_POWER] if machine.power_mode == "low" else []
+    apart += [f"{LANGUAGES[language]} text"] if (language := submission.suite.language) else []
     digest = _machine(machine)
-    changed = non_default(submission.settings, (*of_all_arms(submission), *power))
+    changed = non_default(submission.settings, (*of_all_arms(submission), *apart))
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
     differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
@@ -138,7 +140,7 @@ def identify(submission: Submission) -> Identity:
 def non_default(settings: Settings, arguments: tuple[str, ...] = ()) -> NonDefaultSettings:
     """The settings that differ from the defaults, and the server's `arguments` that do.
 
-    The low-power mode is among the arguments: a machine is another one in it.
+    The low-power mode and a language other than English are among the arguments.
     """
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]

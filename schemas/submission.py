@@ -28,6 +28,7 @@ Reason = Literal[
 ]  # fmt: skip
 AnswerForm = Literal["valid", "invalid-json", "wrong-schema", "loop"]
 FlashAttention = Literal["auto", "on", "off"]
+Language = Literal["de", "fr", "zh", "ja"]
 DraftSampling = Literal["greedy", "probabilistic"]
 SplitMode = Literal["none", "layer", "row", "tensor"]
 
@@ -203,6 +204,7 @@ class Suite:
     version: str
     prompts: tuple[Prompt, ...]
     sha256: str | None = None
+    language: Language | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

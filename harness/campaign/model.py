@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from harness.models.model_file import ModelFile
-from schemas.submission import Axes, FlashAttention, Method, Role, Task
+from schemas.submission import Axes, FlashAttention, Language, Method, Role, Task
 from schemas.vocabulary import METHODS
 
 Profile = Literal["default", "quick", "custom"]
@@ -52,6 +52,7 @@ class PromptSuite:
     quick_max_output_tokens: _Tokens
     prompts: Annotated[tuple[SuitePrompt, ...], Meta(min_length=1)]
     on_request: tuple[Task, ...] = ()
+    language: Literal["en"] | Language = "en"
     sha256: str = ""
 
 

@@ -240,6 +240,7 @@ def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submissio
         id=campaign.suite.id,
         version=campaign.suite.version,
         sha256=campaign.suite.sha256,
+        language=None if campaign.suite.language == "en" else campaign.suite.language,
         prompts=tuple(stated[prompt].most_common(1)[0][0] for prompt in prompts),
     )
 

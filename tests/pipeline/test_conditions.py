@@ -85,6 +85,15 @@ def test_a_machine_in_low_power_mode_is_kept_apart() -> None:
     assert (conditions("balanced"), conditions("high")) == (None, None)
 
 
+def test_texts_in_another_language_are_kept_apart() -> None:
+    made = sample()
+
+    german = identify(replace(made, suite=replace(made.suite, language="de")))
+
+    assert german.conditions == "German text"
+    assert german.address_stem == f"{identify(made).address_stem}-german-text"
+
+
 def test_only_unusual_settings_are_part_of_an_address() -> None:
     usual, deep = sample(), at_depth(4096)
 

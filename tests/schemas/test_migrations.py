@@ -58,6 +58,7 @@ def test_version_2_adds_these_fields_and_the_axes() -> None:
     assert added == {
         ("design", "repeat_beyond"),
         ("machine", "power_mode"),
+        ("suite", "language"),
         ("snapshot", "busy_fraction"),
         ("snapshot", "load_15min"),
         ("snapshot", "cpu_speed_limit"),
