@@ -32,7 +32,10 @@ def account_of(contributor: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusEntry:
-    """A submission with values for comparisons, so that its trials need not stay in memory."""
+    """A submission with values for comparisons, so that its trials need not stay in memory.
+
+    `digest` is that of the content, `key` that of the file's bytes and name.
+    """
 
     submission: Submission
     identity: Identity
@@ -40,6 +43,7 @@ class CorpusEntry:
     speed: peers.BaselineSpeed | None
     outputs: Outputs
     digest: str | None = None
+    key: str = ""
 
     @classmethod
     def of(cls, submission: Submission) -> Self:
@@ -105,7 +109,8 @@ class Corpus:
 
     @cached_property
     def marks(self) -> dict[str, Index]:
-        return indices([each.marks for each in self.entries])
+        """Indices of the marks that several of the submissions have."""
+        return indices([each.marks for each in self.entries], fewest=2)
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
