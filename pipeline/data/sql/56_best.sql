@@ -69,6 +69,11 @@ counted as (
   from placed
   group by place, scope, tier, backing
 ),
+corrected as (
+  select counted.*, factor
+  from counted
+  asof join choice_factor on counted.choices <= choice_factor.choices
+),
 bounded as (
   select
     placed.* replace (
@@ -78,12 +83,11 @@ bounded as (
         or coalesce(clearly_below(stated_request_low, stated_request_high), false)
         as slower_request
     ),
-    counted.choices,
+    choices,
     least,
     most
   from placed
-  join counted using (place, scope, tier, backing)
-  asof join choice_factor on counted.choices <= choice_factor.choices
+  join corrected using (place, scope, tier, backing)
 ),
 judged as (
   select

@@ -37,7 +37,7 @@ with placed as (
   where scope_label is not null
     and (
       scope not in ('quantisation', 'depth')
-      or (device, target) in (select (device, target) from figure where tier = 'published')
+      or (device, target) in (select (device, target) from published_rate)
     )
 ),
 picked as (
