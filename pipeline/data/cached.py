@@ -30,14 +30,15 @@ def entries_of(
     for source, key in keys.items():
         with suppress(OverflowError, *UNREADABLE):  # a damaged entry is computed again
             if data := cache.get(key):
-                known[source] = _decoded(data)
+                known[source] = _decoded(data, key)
     missing = [source for source in keys if source not in known]
     for source, computed in zip(missing, _computed(missing, jobs), strict=True):
         if computed is not None:
             data, summary = computed
-            known[source] = entry = _decoded(data)
-            cache.put(keys[source], data)
-            cache.put(["summary", entry.digest], summary)
+            key = keys[source]
+            known[source] = _decoded(data, key)
+            cache.put(key, data)
+            cache.put(["summary", key], summary)
     return known
 
 
@@ -50,7 +51,7 @@ def summary_of(cache: Cache, source: Source, entry: CorpusEntry) -> bytes:
             raise FileNotFoundError(source.path)
         return computed[1]
 
-    return cache.get_or_make(["summary", entry.digest], make)
+    return cache.get_or_make(["summary", entry.key], make)
 
 
 def key_of(source: Source) -> str:
@@ -87,8 +88,9 @@ def _compute(source: Source) -> tuple[bytes, bytes] | None:
     return data, msgspec.json.encode(summarize(submission))
 
 
-def _decoded(data: bytes) -> CorpusEntry:
+def _decoded(data: bytes, key: str) -> CorpusEntry:
     # The only arrays are fingerprints.
-    return msgspec.msgpack.decode(
+    entry = msgspec.msgpack.decode(
         data, type=CorpusEntry, dec_hook=lambda _, values: np.array(values, np.uint32)
     )
+    return replace(entry, key=key)

@@ -104,7 +104,7 @@ def _key(
     """A digest of all that decides a submission's own rows: its file, and names and flags."""
     named = entries[accepted.source].submission
     models = [(model.name, model.quantisation) for model in (named.target, *named.drafts)]
-    decided = key_of(accepted.source), models, flags.get(accepted.source, ())
+    decided = entries[accepted.source].key, models, flags.get(accepted.source, ())
     return hashlib.sha256(msgspec.json.encode(decided)).hexdigest()
 
 
@@ -120,7 +120,7 @@ def _with_flags(
         source, name = accepted.source, _name(accepted)
         named = entries[source]
         if name not in keys:
-            cache.keep(["summary", named.digest])
+            cache.keep(["summary", named.key])
             continue
         summary = summary_of(cache, source, named)
         text = validation.current_text(source.path.read_bytes())

@@ -83,10 +83,9 @@ def export(
     for stem, name in EXPORTS.items():
         table = connection.table(name)
         rows, columns = table.shape
-        if name in BY_SUBMISSION:
-            table = table.order(IN_ORDER)
         if rows * columns <= most_values:
-            files += _in_all_formats(folder, stem, table.to_arrow_table(), rows=rows)
+            ordered = table.order(IN_ORDER) if name in BY_SUBMISSION else table
+            files += _in_all_formats(folder, stem, ordered.to_arrow_table(), rows=rows)
         elif name in BY_SUBMISSION:
             parts = _runs(connection, name, cache or Cache(), run)
             files += _in_parts(folder, stem, table, parts)

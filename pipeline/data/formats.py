@@ -24,6 +24,8 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
 SUSPECT = re.compile(f"[\t\r{re.escape(''.join(FORMULA_STARTS))}]")
+# Whatever may start a cell with a formula: `guarded` decides. Polars has fewer kinds of spaces.
+MAY_RUN = rf"(?:^|[,;\t|])[\s\x00-\x20]*[{re.escape(''.join(FORMULA_STARTS))}]|^[\t\r]"
 COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
@@ -85,6 +87,9 @@ def _cells(column: pa.ChunkedArray) -> pl.Series:
         return values
     if values.dtype.is_nested():
         return pl.Series(map(_cell, values.to_list()), dtype=pl.String)
+    if values.dtype == pl.String:
+        suspect = values.filter(values.str.contains(MAY_RUN)).unique().to_list()
+        return values.replace(suspect, list(map(guarded, suspect)))
     known = {value: _cell(value) for value in values.unique().to_list()}
     return values.replace_strict(known, return_dtype=pl.String)
 
@@ -92,10 +97,8 @@ def _cells(column: pa.ChunkedArray) -> pl.Series:
 def _cell(value: object) -> str | None:
     if value is None:
         return None
-    if isinstance(value, str):
-        return guarded(value)
     if isinstance(value, dt.datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, list | dict):
         return guarded(orjson.dumps(value).decode(), ";\t|")  # in JSON a minus may follow a comma
-    return str(value)
+    return guarded(str(value))

@@ -55,7 +55,7 @@ class KeptTables:
         if self.last:
             shutil.copyfile(self.last, new)
         connection.execute("attach $1 as kept", [str(new)])
-        connection.execute("set search_path = 'kept,compressed'")
+        connection.execute("set search_path = 'kept,memory'")
         for name, query in own_queries().items():
             if self.last:
                 stale = f"delete from {name} where list_contains($1, submission)"  # noqa: S608 - our own name
@@ -65,11 +65,11 @@ class KeptTables:
                 query.replace(made, f"insert into {name}", 1) if self.last else query
             )
         connection.execute("drop table submission_document; checkpoint kept")
-        connection.execute("use compressed; detach kept")
+        connection.execute("use memory; detach kept")
         path = new.replace(new.with_name(_named(new)))
         self.cache.used.add(path)
         connection.execute("attach $1 as kept (read_only)", [str(path)])
-        connection.execute("set search_path = 'compressed,kept'")
+        connection.execute("set search_path = 'memory,kept'")
 
 
 def _named(path: Path) -> str:

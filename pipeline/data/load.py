@@ -95,15 +95,13 @@ FILES_AT_ONCE = 64  # the number of files whose texts are in memory together
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """Open an empty in-memory database that is compressed and spills to a temporary folder."""
+    """Open an empty in-memory database that spills to a temporary folder."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
     connection = duckdb.connect(
         ":memory:",
         config={"threads": 1, "temp_directory": str(spilled), "memory_limit": MOST_MEMORY},
     )
     connection.execute("set enable_progress_bar = false")
-    connection.execute("attach ':memory:' as compressed (compress)")
-    connection.execute("use compressed")
     return connection
 
 

@@ -168,7 +168,7 @@ def unconfirmed(candidate: CorpusComparison) -> Observation | None:
     for run, place in own.runs():
         group = candidate.corpus.runs.get((*run, *own.group), {})
         if any(
-            account != own.account and own.same_weights(entries[position])
+            account != own.account and candidate.same_weights(position)
             for (account, *_), (position, _) in group.items()
         ):
             continue
@@ -193,7 +193,7 @@ def _peers(
         if (
             account == own.account
             or not candidate.is_apart(position)
-            or not own.same_weights(there)
+            or not candidate.same_weights(position)
         ):
             continue
         found = agreement(mine, theirs) if mine and theirs else None

@@ -32,7 +32,10 @@ def account_of(contributor: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusEntry:
-    """A submission with values for comparisons, so that its trials need not stay in memory."""
+    """A submission with values for comparisons, so that its trials need not stay in memory.
+
+    `digest` is that of the content, `key` that of the file's bytes and name.
+    """
 
     submission: Submission
     identity: Identity
@@ -40,6 +43,7 @@ class CorpusEntry:
     speed: peers.BaselineSpeed | None
     outputs: Outputs
     digest: str | None = None
+    key: str = ""
 
     @classmethod
     def of(cls, submission: Submission) -> Self:
@@ -73,15 +77,6 @@ class CorpusEntry:
         for place, arm in enumerate(named.settings):
             yield (*map(str, (*target, limit)), arm.setting), place
 
-    def same_weights(self, other: Self) -> bool:
-        """Whether models that both submissions name have equal digests, if both state digests."""
-        here, there = (
-            {(model.name, model.quantisation): model.sha256 for model in (of.target, *of.drafts)}
-            for of in (self.submission, other.submission)
-        )
-        pairs = ((here[each], there[each]) for each in here.keys() & there.keys())
-        return all(None in pair or pair[0] == pair[1] for pair in pairs)
-
     @property
     def name(self) -> str:
         """The submission's name in messages: target, device, contributor and day."""
@@ -105,7 +100,8 @@ class Corpus:
 
     @cached_property
     def marks(self) -> dict[str, Index]:
-        return indices([each.marks for each in self.entries])
+        """Indices of the marks that several of the submissions have."""
+        return indices([each.marks for each in self.entries], fewest=2)
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
@@ -137,6 +133,12 @@ class Corpus:
     @cached_property
     def outputs(self) -> list[dict[int, ArmOutputs]]:
         return [by_arm(each.outputs) for each in self.entries]
+
+    @cached_property
+    def weights(self) -> list[dict[tuple[str, str], str]]:
+        """The digests that each submission states, by name and quantisation of the model."""
+        models = [(each.submission.target, *each.submission.drafts) for each in self.entries]
+        return [{(m.name, m.quantisation): m.sha256 for m in own if m.sha256} for own in models]
 
     @cached_property
     def speeds(self) -> dict[peers.Place, dict[str, float]]:
@@ -199,6 +201,11 @@ class CorpusComparison:
         if first is None or (sides[0] < sides[1] and not contested):
             return None
         return "serious" if sides[0] > sides[1] and not contested else "caution", first
+
+    def same_weights(self, position: int) -> bool:
+        """Whether models that both submissions name have equal digests, if both state digests."""
+        here, there = self.corpus.weights[self.position], self.corpus.weights[position]
+        return all(there.get(name, digest) == digest for name, digest in here.items())
 
     def is_apart(self, position: int) -> bool:
         """Whether the entry is a different submission, and neither supersedes the other."""

@@ -45,9 +45,12 @@ def marks_of(trials: Sequence[Trial]) -> Marks:
     return digests | scatter_of(trials)
 
 
-def indices(marks: Sequence[Marks]) -> dict[str, Index]:
-    """The index of the marks of several submissions, for each kind of mark."""
-    exact: dict[str, Index] = {k: MarkIndex.of([each[k] for each in marks]) for k in KINDS}
+def indices(marks: Sequence[Marks], *, fewest: int = 1) -> dict[str, Index]:
+    """The index of the marks of several submissions, for each kind of mark.
+
+    Marks of fewer submissions than `fewest` are left out.
+    """
+    exact: dict[str, Index] = {k: MarkIndex.of([each[k] for each in marks], fewest) for k in KINDS}
     return exact | {k: ScatterIndex.of([each[k] for each in marks]) for k in scatter.KINDS}
 
 
@@ -77,7 +80,7 @@ def _digests(marks: Iterator[str]) -> NDArray[np.uint32]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """All marks of one kind in a corpus, sorted, each with the position of its submission.
+    """The marks of one kind in a corpus, sorted, each with the position of its submission.
 
     `totals` are the numbers of marks of the submissions.
     """
@@ -87,11 +90,13 @@ class MarkIndex:
     totals: tuple[int, ...]
 
     @classmethod
-    def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
+    def of(cls, marks: Sequence[NDArray[np.uint32]], fewest: int = 1) -> Self:
         digests = np.concatenate([np.empty(0, np.uint32), *marks])
         totals = tuple(map(len, marks))
         owners = np.repeat(np.arange(len(marks)), totals)
         order = np.argsort(digests, kind="stable")
+        _, counts = np.unique(digests, return_counts=True)
+        order = order[np.repeat(counts, counts) >= fewest]
         return cls(digests=digests[order], owners=owners[order], totals=totals)
 
     def copies(self, own: NDArray[np.uint32]) -> Iterator[tuple[int, int, int]]:
@@ -103,6 +108,8 @@ class MarkIndex:
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)
+        if not followed.any():
+            return
         at = np.arange(followed.sum()) + np.repeat(first - np.cumsum(followed) + followed, followed)
         owners, counts = np.unique(self.owners[at], return_counts=True)
         for position, shared in zip(owners.tolist(), counts.tolist(), strict=True):

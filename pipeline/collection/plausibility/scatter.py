@@ -87,12 +87,13 @@ class ScatterIndex:
         return cls(rows, found[:, 0].astype(np.int64), [each.tobytes() for each in patterns])
 
     @cached_property
-    def _alike(self) -> dict[bytes, NDArray[np.intp]]:
-        """The positions of similar rows by pattern: one product of matrices is far faster."""
-        found: dict[bytes, NDArray[np.intp]] = {}
+    def _alike(self) -> dict[bytes, tuple[NDArray[np.float32], NDArray[np.intp]]]:
+        """The row of each pattern, and the positions of similar rows, from few products."""
+        found: dict[bytes, tuple[NDArray[np.float32], NDArray[np.intp]]] = {}
         for start in range(0, len(self.rows), _AT_ONCE):
-            near = self.rows[start : start + _AT_ONCE] @ self.rows.T >= _COPIED["scatter"]
-            found |= dict(zip(self.patterns[start:], map(np.flatnonzero, near), strict=False))
+            some = self.rows[start : start + _AT_ONCE]
+            near = map(np.flatnonzero, some @ self.rows.T >= _COPIED["scatter"])
+            found |= zip(self.patterns[start:], zip(some, near, strict=True), strict=False)
         return found
 
     def copies(self, own: NDArray[np.uint32]) -> Iterator[tuple[int, int, int]]:
@@ -103,9 +104,9 @@ class ScatterIndex:
         """
         if not len(own):
             return
-        (mine,) = ScatterIndex.of([own]).rows
-        near = self._alike.get(own.tobytes())
-        if near is None:
+        mine, near = self._alike.get(own.tobytes(), (None, None))
+        if mine is None or near is None:
+            (mine,) = ScatterIndex.of([own]).rows
             near = np.flatnonzero(self.rows @ mine >= _COPIED["scatter"])
         correlation = np.minimum(self.rows[near] @ mine, 0.999999)  # rounded
         free = np.sqrt(np.maximum(np.minimum(self.freedom[near], int(own[0])) - 3, 0))

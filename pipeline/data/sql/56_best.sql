@@ -70,8 +70,8 @@ counted as (
   group by place, scope, tier, backing
 ),
 -- A strip's interval is corrected for all settings of its pair, so that every page prints the same.
-compared as (
-  select counted.*, whole.choices as compared_with
+corrected as (
+  select counted.*, factor
   from counted
   join counted as whole
     on whole.place = counted.place and whole.tier = counted.tier
@@ -81,6 +81,7 @@ compared as (
       regexp_replace(counted.scope, '[^|]*[|][^|]*$', 'all|all'),
       counted.scope
     )
+  asof join choice_factor on whole.choices <= choice_factor.choices
 ),
 bounded as (
   select
@@ -91,12 +92,11 @@ bounded as (
         or coalesce(clearly_below(stated_request_low, stated_request_high), false)
         as slower_request
     ),
-    compared.choices,
+    choices,
     least,
     most
   from placed
-  join compared using (place, scope, tier, backing)
-  asof join choice_factor on compared.compared_with <= choice_factor.choices
+  join corrected using (place, scope, tier, backing)
 ),
 judged as (
   select

@@ -35,6 +35,10 @@ with placed as (
       as scope
   )
   where scope_label is not null
+    and (
+      scope not in ('quantisation', 'depth')
+      or (device, target) in (select (device, target) from published_rate)
+    )
 ),
 picked as (
   select pair_key, method

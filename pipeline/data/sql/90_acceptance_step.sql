@@ -62,7 +62,9 @@ builds as (
     any_value(method_label order by submission) as method_label,
     any_value(depth order by submission) as depth,
     any_value(draft_label order by submission) as draft_label
-  from counts
+  from arms
+  semi join trial
+    on trial.submission = arms.submission and trial.arm = arms.arm and output_tokens > 1
   group by series, backend, engine_build
 ),
 compared as (
