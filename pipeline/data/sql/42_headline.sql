@@ -38,16 +38,7 @@ run as (
 )
 select
   tiers.tier,
-  coalesce(submissions, 0) as submissions,
-  coalesce(machines, 0) as machines,
-  coalesce(targets, 0) as targets,
-  coalesce(trials, 0) as trials,
-  coalesce(cells, 0) as cells,
-  coalesce(helping_cells, 0) as helping_cells,
-  coalesce(losing_cells, 0) as losing_cells,
-  coalesce(unclear_cells, 0) as unclear_cells,
-  coalesce(failed_cells, 0) as failed_cells,
-  coalesce(confirmed_cells, 0) as confirmed_cells
+  coalesce(columns(* exclude (tier)), 0)
 from tiers
 left join counted using (tier)
 left join run using (tier)
