@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from estimates.model import Estimate, Summary
+from pipeline.site.rows import read
 from tests.pipeline.tables import ARM, campaign, database, entry, one, rows
 from tests.samples import sample
 
@@ -31,13 +32,11 @@ def test_the_headline_counts_losing_cells_like_gaining_ones() -> None:
 
 def test_a_round_that_costs_more_than_its_longest_yield_cannot_win() -> None:
     connection = database(
-        campaign(0.4, tokens_per_round=2.2, quantisation="Q8_0"),  # 2.2 / 0.4 = 5.5
-        campaign(0.5, tokens_per_round=2.5, quantisation="Q4_0"),  # 2.5 / 0.5 = 5
+        campaign(0.4, task=None, tokens_per_round=2.2, quantisation="Q8_0"),  # 2.2 / 0.4 = 5.5
+        campaign(0.5, task=None, tokens_per_round=2.5, quantisation="Q4_0"),  # 2.5 / 0.5 = 5
     )
 
-    assert rows(
-        connection, "select cannot_win, margin_tokens from break_even order by round_cost"
-    ) == [
+    assert [(row.cannot_win, row.margin_tokens) for row in read(connection, "break_even")] == [
         (False, pytest.approx(-2.5)),
         (True, pytest.approx(-3.3)),
     ]

@@ -5,11 +5,6 @@ create table cell as
 with described as (
   select
     pool,
-    max(parameters) as parameters,
-    max(active_parameters) as active_parameters,
-    any_value(parameters_label order by parameters desc nulls last, submission) as parameters_label,
-    size_class(max(parameters)) as size_class,
-    size_order(max(parameters)) as size_order,
     any_value(
       columns([
         'tier', 'task', 'device', 'device_label', 'device_kind', 'vram_gib', 'backend',
@@ -17,7 +12,12 @@ with described as (
         'depth', 'draft_label', 'concurrency', 'conditions', 'suite_label'
       ])
       order by submission
-    )
+    ),
+    max(parameters) as parameters,
+    max(active_parameters) as active_parameters,
+    any_value(parameters_label order by parameters desc nulls last, submission) as parameters_label,
+    size_class(max(parameters)) as size_class,
+    size_order(max(parameters)) as size_order
   from pool_member
   where decides
   group by pool
