@@ -36,9 +36,9 @@ def test_a_round_that_costs_more_than_its_longest_yield_cannot_win() -> None:
         campaign(0.5, task=None, tokens_per_round=2.5, quantisation="Q4_0"),  # 2.5 / 0.5 = 5
     )
 
-    assert [(row.cannot_win, row.margin_tokens) for row in read(connection, "break_even")] == [
-        (False, pytest.approx(-2.5)),
-        (True, pytest.approx(-3.3)),
+    assert [(row.cannot_win, row.round_cost) for row in read(connection, "break_even")] == [
+        (False, pytest.approx(5.0)),
+        (True, pytest.approx(5.5)),
     ]
 
 

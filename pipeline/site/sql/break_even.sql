@@ -13,7 +13,6 @@ select
   depth,
   tokens_per_round,
   round_cost,
-  tokens_per_round - round_cost as margin_tokens,
   coalesce(round_cost > depth + 1, false) as cannot_win,
   speedup,
   interval_low,
