@@ -13,7 +13,8 @@ from schemas.vocabulary.documents import document
 
 Effect = Literal["speed", "text", "lossy", "neutral", "method", "unknown"]
 EFFECTS: tuple[Effect, ...] = ("speed", "text", "lossy", "neutral", "method")
-_SEPARATING: tuple[Effect, ...] = ("speed", "text", "lossy", "unknown")
+DECLARED: tuple[Effect, ...] = ("speed", "text", "lossy")  # effects that separate results
+_SEPARATING: tuple[Effect, ...] = (*DECLARED, "unknown")
 UNKNOWN = "unknown options"
 
 
