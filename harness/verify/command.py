@@ -32,8 +32,10 @@ _VERDICTS = {
     "differs": (NO, "Differs: answers or rounds do not match these weights."),
     "differs-by-engine": (
         NOT_MEASURED,
-        "Differs, but so do the engine builds or backends, and acceptance depends on them. Repeat "
-        "with the build and backend of the result.",
+        (
+            "Differs, but so do the engine builds or backends, and acceptance depends on them. "
+            "Repeat with the build and backend of the result."
+        ),
     ),
     "not-comparable": (
         NOT_MEASURED,
