@@ -129,10 +129,10 @@ class Corpus:
             for run, place in each.runs():
                 for key in (run, (*run, *each.group)):
                     found.setdefault(key, {}).setdefault(sender, (position, place))
-        return {run: dict(sorted(a.items(), key=self._is_unknown)) for run, a in found.items()}
-
-    def _is_unknown(self, run: tuple[tuple[str, ...], object]) -> bool:
-        return run[0][0] not in self.known
+        return {
+            run: dict(sorted(first.items(), key=lambda each: each[0][0] not in self.known))
+            for run, first in found.items()
+        }
 
     @cached_property
     def outputs(self) -> list[dict[int, ArmOutputs]]:
