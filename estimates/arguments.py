@@ -1,19 +1,17 @@
 """Sort a server's arguments by their effect, to keep results with other arguments apart."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from schemas.public_arguments import HIDDEN, KINDS, NO_FLAG
+from schemas.public_arguments import HIDDEN, KINDS, NO_FLAG, Effect, declared
 from schemas.public_text import is_number
 from schemas.submission import Arm, Submission
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
 
-Effect = Literal["speed", "text", "lossy", "neutral", "method", "unknown"]
-EFFECTS: tuple[Effect, ...] = ("speed", "text", "lossy", "neutral", "method")
-_SEPARATING: tuple[Effect, ...] = ("speed", "text", "lossy", "unknown")
+DECLARED: tuple[Effect, ...] = ("speed", "text", "lossy")  # effects that separate results
+_SEPARATING: tuple[Effect, ...] = (*DECLARED, "unknown")
 UNKNOWN = "unknown options"
 
 
@@ -35,7 +33,7 @@ class Argument(NamedTuple):
 
 def read(words: Sequence[str], engine: str) -> tuple[Argument, ...]:
     """A server's arguments, as a result records them, with their effects."""
-    known = _declared(engine)
+    known = declared(engine)
     found = dict[str, Argument]()
     for name, value in pairs(words):
         shown, default, effect = known.get(name, (name, None, "unknown"))
@@ -64,7 +62,7 @@ def of_all_arms(submission: Submission) -> tuple[str, ...]:
     if engine.runner == "openai":
         baseline = next((arm for arm in submission.arms if arm.role == "baseline"), None)
         words += baseline.argv or () if baseline else ()
-        listed = (each for each in engine.variables or () if each.name in _declared(engine.name))
+        listed = (each for each in engine.variables or () if each.name in declared(engine.name))
         words += [f"--{each.name}={each.value}" for each in listed]
     return tuple(str(a) for a in read(words, engine.name) if a.effect in _SEPARATING)
 
@@ -117,17 +115,3 @@ def _equal(value: str, default: str | None) -> bool:
     if default is None or value == default:
         return value == default
     return is_number(value) and is_number(default) and float(value) == float(default)
-
-
-@cache
-def _declared(engine: str) -> Mapping[str, tuple[str, str | None, Effect]]:
-    """For each name of an argument: the name for readers, the default value, and the effect."""
-    tables = document("argument_effects")
-    table = tables.get(engine, tables["any other"])
-    found = dict(_declared(table["parent"])) if "parent" in table else {}
-    for effect in EFFECTS:
-        for entry in table.get(effect, ()):
-            names, equals, default = entry.partition("=")
-            first, *_ = names.split()
-            found |= dict.fromkeys(names.split(), (first, default if equals else None, effect))
-    return found

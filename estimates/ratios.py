@@ -180,21 +180,14 @@ FIGURES: Mapping[str, Figure] = {
 _OTHER = "other-engine"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineRatio:
-    """The ratio of two engines' speeds without speculation, over `prompts` prompts.
+def baseline_ratio(
+    first: Submission, other: Submission
+) -> tuple[float, Interval | None, int] | None:
+    """The plain speed of `other` over that of `first`, its interval, and the number of prompts.
 
     The interval is computed as for a speedup and widened by disturbances of whole passes. It is
-    `None` with a single prompt or a single pass.
+    `None` with a single prompt or a single pass. `None` without a common prompt and block.
     """
-
-    ratio: float
-    interval: Interval | None
-    prompts: int
-
-
-def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
-    """The speed of `other` over the speed of `first`; `None` without a common prompt and block."""
     ours, theirs = _baseline(first), _baseline(other)
     if ours is None or theirs is None:
         return None
@@ -204,7 +197,7 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
         return None
     times = [[(each.baseline_ms, each.arm_ms) for each in group] for group in groups]
     interval = widened(ratio_interval(times), both, rival)
-    return EngineRatio(ratio=time_ratio(times), interval=interval, prompts=sum(map(len, groups)))
+    return time_ratio(times), interval, sum(map(len, groups))
 
 
 def merge_submissions(

@@ -7,7 +7,9 @@ speed. A value is recorded if it has the form for its flag, such as a number or 
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Literal
 
 from schemas import private
 from schemas.codec import Json
@@ -33,16 +35,31 @@ _COMMANDS = frozenset({"serve", "server", "launch_server", "api_server", "run", 
 _LISTS: dict[str, list[str]] = document("server_arguments")
 _SETTINGS = frozenset(_LISTS["settings"])
 KINDS = {flag: kind for kind, flags in _LISTS.items() if kind != "settings" for flag in flags}
-# Of the arguments that are not in these lists, those without an effect on a result are hidden like
+Show = Callable[[str], str]
+Effect = Literal["speed", "text", "lossy", "neutral", "method", "unknown"]
+
+
+@cache
+def declared(engine: str) -> Mapping[str, tuple[str, str | None, Effect]]:
+    """For each name of an argument: the name for readers, the default value, and the effect."""
+    tables = document("argument_effects")
+    table = tables.get(engine, tables["any other"])
+    found = dict(declared(table["parent"])) if "parent" in table else {}
+    for effect, entries in table.items():
+        for entry in entries if effect != "parent" else ():
+            names, equals, default = entry.partition("=")
+            first, *_ = names.split()
+            found |= dict.fromkeys(names.split(), (first, default if equals else None, effect))
+    return found
+
+
+# Of the arguments that are not in the lists, those without an effect on a result are hidden like
 # values, those with a known effect are named without a value, and all others are `NO_FLAG`.
 _EFFECTS = {
     name: effect
-    for table in document("argument_effects").values()
-    for effect, entries in table.items()
-    for entry in (entries if effect != "parent" else ())
-    for name in entry.partition("=")[0].split()
+    for engine in document("argument_effects")
+    for name, (_, _, effect) in declared(engine).items()
 }
-Show = Callable[[str], str]
 
 
 def is_public(argument: Sequence[str]) -> bool:

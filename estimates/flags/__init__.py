@@ -88,7 +88,11 @@ FLAGS: dict[str, Check] = {
 def raised(evidence: FlagEvidence) -> tuple[Flag, ...]:
     """The flags of a submission, most serious first, then in the order of `FLAGS`."""
     found = ((name, check(evidence)) for name, check in FLAGS.items())
-    return in_order(flag(name, each) for name, what in found for each in _several(what))
+    return in_order(
+        flag(name, each)
+        for name, what in found
+        for each in ((what,) if isinstance(what, Observation) else what or ())
+    )
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
@@ -101,10 +105,3 @@ def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
         return _ORDER.index(each.severity), each.severity == "serious" and ENTRIES[each.name].passes
 
     return tuple(sorted(flags, key=place))
-
-
-def _several(found: Observation | Iterable[Observation] | None) -> Iterable[Observation]:
-    """The observations of a check, which returns none, one or several of them."""
-    if found is None:
-        return ()
-    return (found,) if isinstance(found, Observation) else found

@@ -1,21 +1,10 @@
 """Flags about unfair comparisons: not interleaved, on one server start, with other arguments."""
 
-import re
 from collections.abc import Sequence
 
-from estimates.arguments import pairs, read
+from estimates.arguments import DECLARED, read
 from estimates.flags.observation import FlagEvidence, Observation, only
-from schemas.public_arguments import HIDDEN
 from schemas.vocabulary import RUNNERS
-
-# Arguments of speculation, and arguments that make no request faster: memory reserved for drafts,
-# ports, logs and the like.
-_MAY_DIFFER = re.compile(
-    r".*(?:spec|draft|ngram|lookup|lookahead|log|metrics|seed).*"
-    r"|sc(?:\..*)?|md|ngld|cd|c[tm]\w{1,2}d|ncmoed|devd|tb?d|hfr?d|otd|port|lv"
-    r"|gpu-memory-utilization|mem-fraction-static",
-    re.DOTALL,
-)
 
 
 def not_interleaved(evidence: FlagEvidence) -> Observation | None:
@@ -39,13 +28,13 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 
 def arguments_differ(evidence: FlagEvidence) -> Observation | None:
     """An arm's server had different arguments from its baseline's, apart from speculation."""
-    arms = {arm.id: arm for arm in evidence.submission.arms}
+    arms, engine = {a.id: a for a in evidence.submission.arms}, evidence.submission.engine.name
     found: list[tuple[str, str]] = []
     for arm in arms.values():
         baseline = arms.get(arm.baseline or "")
         if baseline is None or not arm.argv or not baseline.argv:
             continue
-        own, theirs = _settings(arm.argv), _settings(baseline.argv)
+        own, theirs = _settings(arm.argv, engine), _settings(baseline.argv, engine)
         for name in sorted(name for name in own | theirs if own.get(name) != theirs.get(name)):
             ours, base = (each.get(name, "none") or "on" for each in (own, theirs))
             found.append((arm.id, f"{name} {ours} instead of {base} with {arm.id}"))
@@ -64,11 +53,7 @@ def unknown_options(evidence: FlagEvidence) -> Observation | None:
     return Observation(options=options) if options else None
 
 
-def _settings(argv: Sequence[str]) -> dict[str, str]:
-    """The arguments by name, without those that may differ; a switch has an empty value."""
-    found = {name: "" if value == HIDDEN else value for name, value in pairs(argv)}
-    return {
-        name: value
-        for name, value in found.items()
-        if name != HIDDEN and name[0] != "." and not _MAY_DIFFER.fullmatch(name)
-    }
+def _settings(argv: Sequence[str], engine: str) -> dict[str, str]:
+    """The arguments by name that separate results, except those of speculation."""
+    known = (each for each in read(argv, engine) if each.effect in DECLARED)
+    return {each.name: each.value for each in known if not each.name.startswith((".", "spec"))}

@@ -210,13 +210,11 @@ def _end(options: Options, *, to_reference: bool) -> JointEnd:
     return JointEnd(
         budget_s=60 * minutes,
         grows=options.budget_min is None,
-        enough=(lambda _: False) if to_reference else _precise,
+        enough=lambda so_far: (
+            not to_reference and comparison.compare(so_far["base"], so_far["head"]).is_precise
+        ),
         least_blocks=1 if to_reference else comparison.FEWEST_BLOCKS,
     )
-
-
-def _precise(so_far: Mapping[str, Submission]) -> bool:
-    return comparison.compare(so_far["base"], so_far["head"]).is_precise
 
 
 def _defaults(options: Options, blocks: int) -> Options:

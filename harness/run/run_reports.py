@@ -74,11 +74,11 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
     found = baseline_ratio(first, other)
     if found is None:
         return f"baseline: not comparable, because it shares no prompt and block with {first_name}"
-    over = say.count(found.prompts, "prompt")
-    if not found.interval and (single_pass(first) or single_pass(other)):
+    ratio, interval, prompts = found
+    over = say.count(prompts, "prompt")
+    if not interval and (single_pass(first) or single_pass(other)):
         over = f"{over} in a single pass, so its uncertainty is unknown"
-    ratio = words.speedup(found.ratio, found.interval)
-    return f"baseline: {ratio} the speed of {first_name}, over {over}"
+    return f"baseline: {words.speedup(ratio, interval)} the speed of {first_name}, over {over}"
 
 
 def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:

@@ -26,20 +26,21 @@ from schemas.vocabulary import RUNNERS, WEIGHTS
 PROMPTS = 2
 # Server arguments are not repeated: the file's author could pass any argument to this machine.
 _AXES = [each.name for each in fields(Axes) if each.name != "server_arguments"]
-_WORDS = {
-    "agrees": "Agrees: answers and rounds match these weights.",
-    "differs": "Differs: answers or rounds do not match these weights.",
+# The exit code of each verdict, and its sentence.
+_VERDICTS = {
+    "agrees": (0, "Agrees: answers and rounds match these weights."),
+    "differs": (NO, "Differs: answers or rounds do not match these weights."),
     "differs-by-engine": (
-        "Differs, but so do the engine builds or backends, and acceptance depends on them. Repeat "
-        "with the build and backend of the result."
+        NOT_MEASURED,
+        (
+            "Differs, but so do the engine builds or backends, and acceptance depends on them. "
+            "Repeat with the build and backend of the result."
+        ),
     ),
-    "not-comparable": "Not comparable: the local engine renders the prompts differently.",
-}
-_CODES = {
-    "agrees": 0,
-    "differs": NO,
-    "differs-by-engine": NOT_MEASURED,
-    "not-comparable": NOT_MEASURED,
+    "not-comparable": (
+        NOT_MEASURED,
+        "Not comparable: the local engine renders the prompts differently.",
+    ),
 }
 
 
@@ -120,11 +121,12 @@ def verify(
         if not json:
             console.print_lines([f"{each.arm} on {each.prompt}: {each.line}"])
     said = verdict(found)
+    code, words = _VERDICTS[said]
     if json:
         console.print_json({"verdict": said, "repeated": encode(found)})
     else:
-        console.print_lines([_WORDS[said]])
-    raise typer.Exit(_CODES[said])
+        console.print_lines([words])
+    raise typer.Exit(code)
 
 
 def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> None:

@@ -8,12 +8,8 @@ from typing import Protocol, TypeAlias
 import orjson
 
 from estimates.identity import identify
-from pipeline.collection.plausibility.corpus import (
-    ANONYMOUS,
-    FEWEST,
-    CorpusEntry,
-    account_of,
-)
+from estimates.voices import AGREEING
+from pipeline.collection.plausibility.corpus import ANONYMOUS, CorpusEntry, account_of
 from schemas.submission import Model, Submission
 from schemas.vocabulary import WEIGHTS
 
@@ -33,7 +29,7 @@ def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapp
     """The name and quantisation for each digest: the preset's, else the one that people agree on.
 
     Only accounts that measured a file as a target have a vote. If accounts in `known` name the
-    file, the name that most of them give is its name; otherwise at least `FEWEST` accounts must
+    file, the name that most of them give is its name; otherwise at least `AGREEING` accounts must
     give the same name. A tie names nothing, because nobody may decide by coming first. A digest
     without a name keeps the name that each result states.
     """
@@ -57,7 +53,7 @@ def names_given(submissions: Iterable[Stated]) -> dict[str, dict[str, Name]]:
 
 def _agreed(given: Mapping[str, Name], known: Collection[str]) -> Name | None:
     deciding = [name for account, name in given.items() if account in known]
-    fewest = 1 if deciding else FEWEST
+    fewest = 1 if deciding else AGREEING
     named = deciding or [name for account, name in given.items() if account != ANONYMOUS]
     ranked: list[tuple[Name | None, int]] = [*Counter(named).most_common(2), (None, 0), (None, 0)]
     (name, votes), (_, others) = ranked[:2]

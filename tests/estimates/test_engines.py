@@ -33,12 +33,13 @@ def test_the_ratio_is_that_of_the_times_for_both_prompts() -> None:
     found = baseline_ratio(FIRST, SECOND)
 
     assert found is not None
-    assert found.ratio == pytest.approx(4.0)
-    assert found.prompts == 2
+    ratio, interval, prompts = found
+    assert ratio == pytest.approx(4.0)
+    assert prompts == 2
     # Means over the blocks: 15 and 30 ms a token, and 7.5 and 3.75. d = (15 - 4 x 7.5) / 22.5 and
     # (30 - 4 x 3.75) / 22.5, so -2/3 and 2/3, a standard error of 2/3; t(0.975, 1) = 12.7062.
-    assert found.interval is not None
-    assert found.interval.high == pytest.approx(4 * math.exp(12.7062 * 2 / 3), rel=1e-4)
+    assert interval is not None
+    assert interval.high == pytest.approx(4 * math.exp(12.7062 * 2 / 3), rel=1e-4)
 
 
 def test_without_a_common_prompt_there_is_no_ratio() -> None:

@@ -14,13 +14,13 @@ def said(submission: Submission) -> list[str]:
 
 def test_each_argument_that_differs_is_named_with_both_values() -> None:
     base = ("serve", "--threads", "1", "-ngl", "0", "--port", "{port}")
-    spec = ("serve", "--threads", "8", "-ngl", "99", "--port", "{port}", "--enforce-eager")
+    spec = ("serve", "--threads", "8", "-ngl", "99", "--port", "{port}", "--no-kv-offload")
 
     (message,) = said(started(base, spec))
 
     assert message == (
-        "The servers were started differently: enforce-eager on instead of none with spec, "
-        "ngl 99 instead of 0 with spec and threads 8 instead of 1 with spec."
+        "The servers were started differently: gpu-layers 99 instead of 0 with spec, "
+        "no-kv-offload on instead of none with spec and threads 8 instead of 1 with spec."
     )
 
 

@@ -19,7 +19,7 @@ def test_a_series_goes_from_one_request_to_many() -> None:
 
     found = rows(
         connection,
-        "select concurrency, speedup, round_cost from concurrency_view"
+        "select concurrency, speedup, round_cost from cell"
         " where method = 'draft-model' and task = 'all' order by concurrency",
     )
 
@@ -35,31 +35,29 @@ def test_the_total_of_the_newest_submission_is_shown_next_to_it() -> None:
     connection = database(entry(submission, summary))
 
     (told,) = [each for each in summary.throughput if each.arm == "draft-model-n4-c4"]
-    shown = one(
-        connection,
-        "select total_speedup, total_tps from concurrency_view"
-        " where method = 'draft-model' and task = 'all' and concurrency = 4",
-    )
+    (shown,) = [
+        row.total_speedup
+        for row in read(connection, "concurrency")
+        if (row.method, row.concurrency) == ("draft-model", 4)
+    ]
 
-    assert shown == (told.total_speedup, told.total_tps)
+    assert shown == told.total_speedup
 
 
 def test_one_level_alone_makes_no_series() -> None:
     submission = concurrent(4)
     connection = database(entry(submission, summarize(submission)))
 
-    assert one(connection, "select count(*) from concurrency_view") == (0,)
+    assert read(connection, "concurrency") == ()
 
 
-def test_the_map_and_its_shares_are_about_single_requests() -> None:
+def test_the_map_is_about_single_requests() -> None:
     submission = concurrent(1, 4)
     both = database(entry(submission, summarize(submission)))
     alone = database(entry(concurrent(1), summarize(concurrent(1))))
 
     question = "select device, task, scope, speedup, dots, other_dots from pair order by all"
     assert rows(both, question) == rows(alone, question)
-    shares = "select cells, losing_cells from headline where tier = 'measured'"
-    assert one(both, shares) == one(alone, shares)
     assert one(both, "select count(*) from cell") == (
         2 * one(alone, "select count(*) from cell")[0],
     )

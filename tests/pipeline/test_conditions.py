@@ -134,12 +134,11 @@ def test_two_versions_of_a_suite_and_their_settings_meet_in_no_cell() -> None:
     assert list(axes_of(frame(connection, "explore_cells"))) == ["suite"]
 
 
-def test_maps_shares_and_predictions_know_the_usual_settings_only() -> None:
+def test_maps_and_predictions_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
         "select device, task, scope, speedup, dots, other_dots from pair order by all",
-        "select cells, losing_cells from headline where tier = 'measured'",
         "select cell, predicted_speedup from prediction order by all",
         "select device, task, speedup from speedup order by all",
     ):
@@ -159,11 +158,11 @@ def test_drawn_texts_are_compared_with_nothing() -> None:
 
 def test_a_series_goes_over_the_depths_of_context_and_the_chart_says_how_it_changes() -> None:
     connection = known(at_depth(512), at_depth(4096, extra_width_ms=6.0))
-    found = rows(
-        connection,
-        "select context_depth, round_cost from context_view"
-        " where method = 'draft-model' and task = 'all' order by context_depth",
-    )
+    found = [
+        (row.context_depth, row.round_cost)
+        for row in read(connection, "context")
+        if row.method == "draft-model"
+    ]
     chart = draw(connection, "context")
 
     # R = (step + 4 extra + 4 drafted) / step: (20 + 4 * 2 + 4 * 2) / 20 and (20 + 4 * 6 + 8) / 20.
@@ -179,18 +178,17 @@ def test_without_all_tasks_the_series_are_those_of_single_tasks() -> None:
         at_depth(4096, tasks=("chat",), per_task=3),
     )
 
-    assert rows(
-        connection,
-        "select task, context_depth from context_view where summary and method = 'draft-model'"
-        " order by all",
-    ) == [("chat", 512), ("chat", 4096)]
+    assert [
+        (row.arm_label.rpartition(" · ")[2], row.context_depth)
+        for row in read(connection, "context")
+        if row.method == "draft-model"
+    ] == [("chat", 512), ("chat", 4096)]
     assert not draw(connection, "context").empty
 
 
 def test_one_depth_alone_makes_no_series_and_no_chart() -> None:
     connection = known(at_depth(512), sample())
 
-    assert one(connection, "select count(*) from context_view") == (0,)
     assert draw(connection, "context").empty
 
 

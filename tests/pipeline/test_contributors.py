@@ -65,7 +65,6 @@ def test_evidence_under_a_serious_flag_takes_part_in_no_vote() -> None:
 
     assert one(beside, "select speedup, votes from cell") == (pytest.approx(1.1), 1)
     assert one(alone, "select verdict, confirmed from cell") == ("uncertain", False)
-    assert one(alone, "select confirmed_cells from headline where tier = 'measured'") == (0,)
 
 
 def _doubted(made: Example) -> Example:

@@ -190,7 +190,7 @@ def test_an_empty_corpus_exports_headings_only(
     files = {file.name: file for file in export(empty, tmp_path)}
 
     assert files["cells.csv"].rows == 0
-    assert (tmp_path / "cells.csv").read_text().startswith("cell,tier,task,")
+    assert (tmp_path / "cells.csv").read_text().startswith("cell,tier,device,")
     assert json.loads((tmp_path / "cells.json").read_bytes()) == []
 
 

@@ -49,7 +49,6 @@ def test_a_superseded_result_remains_but_no_longer_counts(tmp_path: Path) -> Non
         [(old.name, "superseded", new.stem), (new.name, "counted", None)]
     )
     assert one(database, "select list(distinct submission) from pool_member") == ([new.stem],)
-    assert one(database, "select submissions from headline where tier = 'measured'") == (1,)
 
 
 def test_a_copied_result_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
@@ -91,10 +90,6 @@ def test_a_result_in_quarantine_leaves_every_aggregate(tmp_path: Path) -> None:
         assert one(database, f"select list(distinct submission) from {table}") == ([sound.stem],)  # noqa: S608 - names of our own tables
     for table in ("device", "target"):
         assert one(database, f"select sum(submissions) from {table}") == (1,)  # noqa: S608 - names of our own tables
-    assert one(database, "select submissions, trials from headline where tier = 'measured'") == (
-        1,
-        len(OTHER.trials),
-    )
 
 
 def test_its_page_says_why(tmp_path: Path) -> None:

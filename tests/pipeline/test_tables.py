@@ -12,7 +12,7 @@ from pipeline.data import aggregate as aggregation
 from pipeline.data.column_meanings import metrics
 from pipeline.data.load import schema_structure
 from pipeline.errors import CheckFailedError
-from tests.pipeline.tables import campaign, columns_of, database, one, rows, whole_database
+from tests.pipeline.tables import campaign, columns_of, database, one, whole_database
 
 SQL = Path(aggregation.__file__).parent / "sql"
 VIEWS = aggregation.view_queries()
@@ -66,16 +66,12 @@ def test_an_empty_corpus_has_the_tables_of_a_full_one(
     assert columns_of(empty) == columns_of(full)
 
 
-def test_without_results_only_the_headline_and_the_wanted_list_have_rows(
+def test_without_results_only_the_wanted_list_has_rows(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
     filled = [name for name in VIEWS if empty.table(name).fetchall()]
 
-    assert filled == ["headline", "wanted"]
-    assert rows(empty, "select tier, cells, submissions, losing_cells from headline") == [
-        ("measured", 0, 0, 0),
-        ("imported", 0, 0, 0),
-    ]
+    assert filled == ["wanted"]
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -141,10 +137,8 @@ BREAKS = {
     "lost_figure": "delete from published_view where quantity = 'speedup'",
     "lost_submission": "delete from setup",
     "lost_trial": "delete from trial where running_order = 0",
-    "mixed_cell": "update pool_member set backend = 'metal' where contributor = 'bob'",
-    "mixed_tiers": "update pool_member set tier = 'imported' where contributor = 'bob'",
+    "mixed_cell": "update pool_member set tier = 'imported' where contributor = 'bob'",
     "more_votes_than_voters": "update pool set votes = votes + 1",
-    "shares_that_do_not_add_up": "update headline set losing_cells = losing_cells + 1",
     "trial_without_task": "update trial set task = null where running_order = 0",
     "uncounted_in_an_aggregate": "update standing set counted = false",
 }

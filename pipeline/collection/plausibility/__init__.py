@@ -29,12 +29,9 @@ MOST_PEERS = 16  # the maximum number of accounts that one arm is compared with
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
     """The flags on each submission of a corpus, in order; each is compared with all others."""
     for position, own in enumerate(corpus.entries):
-        yield _raised(CorpusComparison(own=own, corpus=corpus, position=position))
-
-
-def _raised(candidate: CorpusComparison) -> tuple[Flag, ...]:
-    found = ((name, check(candidate)) for name, check in CORPUS_FLAGS.items())
-    return in_order(flag(name, what) for name, what in found if what is not None)
+        candidate = CorpusComparison(own=own, corpus=corpus, position=position)
+        found = [(name, check(candidate)) for name, check in CORPUS_FLAGS.items()]
+        yield in_order(flag(name, what) for name, what in found if what is not None)
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Self, TypeAlias
 
 from estimates.identity import Identity, engine_group, identify
+from estimates.voices import AGREEING
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.arm_outputs import ArmOutputs, Outputs, by_arm, outputs_of
 from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
@@ -18,7 +19,6 @@ from schemas.vocabulary.flags import Severity
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
 ANONYMOUS = "anonymous"
-FEWEST = 3  # unknown accounts that agree have a voice beside a known one
 
 
 def account_of(contributor: str | None) -> str:
@@ -125,10 +125,10 @@ class Corpus:
             for run, place in each.runs():
                 for key in (run, (*run, *each.group)):
                     found.setdefault(key, {}).setdefault(sender, (position, place))
-        return {run: dict(sorted(a.items(), key=self._is_unknown)) for run, a in found.items()}
-
-    def _is_unknown(self, run: tuple[tuple[str, ...], object]) -> bool:
-        return run[0][0] not in self.known
+        return {
+            run: dict(sorted(first.items(), key=lambda each: each[0][0] not in self.known))
+            for run, first in found.items()
+        }
 
     @cached_property
     def outputs(self) -> list[dict[int, ArmOutputs]]:
@@ -188,7 +188,7 @@ class CorpusComparison:
 
         `None` if nobody disagrees whose voice counts. Disagreement is serious if more known
         accounts disagree than agree. Both sides get a caution if as many known accounts disagree as
-        agree, if no account is known, or if one known account is against `FEWEST` unknown ones.
+        agree, if no account is known, or if one known account is against `AGREEING` unknown ones.
         """
         own = self.own.account
         agreeing = alike | {own}
@@ -197,7 +197,7 @@ class CorpusComparison:
         first = min((differing[each] for each in known_against or against), default=None)
         sides = len(known_against), len(known)
         unknown = {1: agreeing, -1: against}.get(sides[0] - sides[1], set())
-        contested = min(sides) == 0 and len(unknown - self.corpus.known - {ANONYMOUS}) >= FEWEST
+        contested = min(sides) == 0 and len(unknown - self.corpus.known - {ANONYMOUS}) >= AGREEING
         if first is None or (sides[0] < sides[1] and not contested):
             return None
         return "serious" if sides[0] > sides[1] and not contested else "caution", first

@@ -2,6 +2,9 @@
 create table submission as
 with settings as (
   select submission, unnest(document.settings) from submission_document
+),
+machine as (
+  select submission, unnest(document.machine) from submission_document
 )
 select
   submission,
@@ -28,14 +31,7 @@ select
   document.machine.cpu.architecture as cpu_architecture,
   document.machine.cpu.physical_cores as cpu_physical_cores,
   document.machine.cpu.logical_cores as cpu_logical_cores,
-  document.machine.ram_mib,
-  document.machine.ram_type,
-  document.machine.ram_mts,
-  document.machine.ram_channels,
-  document.machine.virtual_machine,
-  document.machine.on_battery,
-  document.machine.power_mode,
-  document.machine.desktop_on_gpu,
+  machine.* exclude (submission, os, cpu, gpus),
   document.engine.runner,
   document.engine.name as engine_name,
   document.engine.version as engine_version,
@@ -71,4 +67,5 @@ select
   document.suite.sha256 as suite_sha256
 from submission_document
 join settings using (submission)
+join machine using (submission)
 order by submission;

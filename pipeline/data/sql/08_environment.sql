@@ -1,12 +1,8 @@
 -- One row is one snapshot of one submission's machine around the campaign.
 create table environment as
-with listed as (
-  select
-    submission,
-    unnest(document.environment) as snapshot,
-    generate_subscripts(document.environment, 1) as position
-  from submission_document
-)
-select submission, position, snapshot.*
-from listed
+select
+  submission,
+  generate_subscripts(document.environment, 1) as position,
+  unnest(document.environment, max_depth := 2)
+from submission_document
 order by submission, position;

@@ -1,9 +1,5 @@
 -- One row is one submission's estimate of one arm on one prompt: paired medians over blocks.
 create table prompt_estimate as
-with listed as (
-  select submission, unnest(summary.prompts) as estimate
-  from submission_document
-)
-select submission, estimate.*
-from listed
-order by submission, estimate.arm, estimate.prompt;
+select submission, unnest(summary.prompts, max_depth := 2)
+from submission_document
+order by all;

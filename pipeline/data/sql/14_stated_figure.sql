@@ -6,16 +6,12 @@ with listed as (
     unnest(document.rows) as entry,
     generate_subscripts(document.rows, 1) as position
   from published_document
-),
-figures as (
-  select
-    source,
-    entry.id as row_id,
-    position,
-    unnest(entry.figures) as figure,
-    generate_subscripts(entry.figures, 1) as figure_position
-  from listed
 )
-select source, row_id, position, figure_position, figure.*
-from figures
+select
+  source,
+  entry.id as row_id,
+  position,
+  generate_subscripts(entry.figures, 1) as figure_position,
+  unnest(entry.figures, max_depth := 2)
+from listed
 order by source, position, figure_position;

@@ -7,10 +7,8 @@ with placed as (
 )
 select
   device,
-  any_value(device_label order by submission) filter (decides) as device_label,
-  any_value(device_name order by submission) filter (decides) as device_name,
-  any_value(device_kind order by submission) filter (decides) as device_kind,
-  any_value(vram_gib order by submission) filter (decides) as vram_gib,
+  any_value(columns(['device_label', 'device_name', 'device_kind', 'vram_gib']) order by submission)
+    filter (decides),
   list(distinct backend order by backend) as backends,
   list(distinct target order by target) as targets,
   count(*) as submissions,

@@ -14,17 +14,14 @@ with latest as (
 )
 select
   target,
-  any_value(target_label order by submission) filter (decides) as target_label,
-  any_value(target_family order by submission) filter (decides) as target_family,
-  any_value(architecture order by submission) filter (decides) as architecture,
-  max(parameters) filter (decides) as parameters,
-  max(active_parameters) filter (decides) as active_parameters,
+  any_value(
+    columns(['target_label', 'target_family', 'architecture', 'repository']) order by submission
+  ) filter (decides),
+  max(columns(['parameters', 'active_parameters', 'layers'])) filter (decides),
   any_value(parameters_label order by parameters desc nulls last, submission)
     filter (decides) as parameters_label,
   size_class(max(parameters) filter (decides)) as size_class,
   size_order(max(parameters) filter (decides)) as size_order,
-  max(layers) filter (decides) as layers,
-  any_value(repository order by submission) filter (decides) as repository,
   list(distinct quantisation order by quantisation) as quantisations,
   list(distinct device order by device) as devices,
   count(*) as submissions,

@@ -30,13 +30,12 @@ by_machine as (
     min(prompts) as prompts,
     min(task) as task,
     avg((ln(high / low) / 2) ** 2) as squared,
-    median(ratio) as ratio,
-    median(baseline_tps) as baseline_tps,
-    median(tokens_per_round) as tokens_per_round,
-    median(acceptance_rate) as acceptance_rate,
-    median(sequence_acceptance) as sequence_acceptance,
-    median(fire_rate) as fire_rate,
-    median(predicted_speedup) as predicted_speedup
+    median(
+      columns([
+        'ratio', 'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'sequence_acceptance',
+        'fire_rate', 'predicted_speedup'
+      ])
+    )
   from measured
   where ratio is not null
   group by all
@@ -52,14 +51,13 @@ by_voter as (
     count(*) as machines,
     sum(files)::bigint as files,
     min(prompts) as prompts,
-    median(ratio) as ratio,
     sqrt(avg(squared)) as half_width,
-    median(baseline_tps) as baseline_tps,
-    median(tokens_per_round) as tokens_per_round,
-    median(acceptance_rate) as acceptance_rate,
-    median(sequence_acceptance) as sequence_acceptance,
-    median(fire_rate) as fire_rate,
-    median(predicted_speedup) as predicted_speedup
+    median(
+      columns([
+        'ratio', 'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'sequence_acceptance',
+        'fire_rate', 'predicted_speedup'
+      ])
+    )
   from by_machine
   group by pool, measure, tier, voter, known
 )

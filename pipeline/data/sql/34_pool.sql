@@ -23,12 +23,12 @@ with voted as (
     count(*) filter (measure = 'speedup' and known) as known_votes,
     median(ratio) filter (measure = 'speedup') as speedup,
     median(ratio) filter (measure = 'stated_request') as stated_request,
-    median(baseline_tps) filter (measure = 'speedup') as baseline_tps,
-    median(tokens_per_round) filter (measure = 'speedup') as tokens_per_round,
-    median(acceptance_rate) filter (measure = 'speedup') as acceptance_rate,
-    median(sequence_acceptance) filter (measure = 'speedup') as sequence_acceptance,
-    median(fire_rate) filter (measure = 'speedup') as fire_rate,
-    median(predicted_speedup) filter (measure = 'speedup') as predicted_speedup
+    median(
+      columns([
+        'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'sequence_acceptance', 'fire_rate',
+        'predicted_speedup'
+      ])
+    ) filter (measure = 'speedup')
   from vote
   group by pool
 ),
@@ -114,10 +114,9 @@ facts as (
 ranges as (
   select
     pool,
-    any_value(interval_low) filter (measure = 'speedup') as interval_low,
-    any_value(interval_high) filter (measure = 'speedup') as interval_high,
-    any_value(interval_kind) filter (measure = 'speedup') as interval_kind,
-    any_value(contributor_spread) filter (measure = 'speedup') as contributor_spread,
+    any_value(
+      columns(['interval_low', 'interval_high', 'interval_kind', 'contributor_spread'])
+    ) filter (measure = 'speedup'),
     any_value(interval_low) filter (measure = 'stated_request') as stated_request_low,
     any_value(interval_high) filter (measure = 'stated_request') as stated_request_high
   from pool_interval

@@ -12,18 +12,13 @@ with measured as (
 select
   cell,
   voter,
-  any_value(device) as device,
-  any_value(device_label order by submission) as device_label,
-  any_value(backend) as backend,
-  any_value(target) as target,
-  any_value(target_label order by submission) as target_label,
-  any_value(quantisation order by submission) as quantisation,
-  any_value(size_class order by submission) as size_class,
-  any_value(method order by submission) as method,
-  any_value(method_label order by submission) as method_label,
-  any_value(depth) as depth,
-  any_value(draft_label order by submission) as draft_label,
-  any_value(task) as task,
+  any_value(
+    columns([
+      'device', 'device_label', 'backend', 'target', 'target_label', 'quantisation', 'size_class',
+      'method', 'method_label', 'depth', 'draft_label', 'task'
+    ])
+    order by submission
+  ),
   exp(avg(ln(measured.speedup))) as speedup,
   exp(avg(ln(measured.predicted_speedup))) as predicted_speedup,
   exp(avg(ln(measured.speedup / measured.predicted_speedup))) - 1 as unexplained,

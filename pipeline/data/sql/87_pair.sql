@@ -110,27 +110,12 @@ facts as (
     count(*) as figures,
     list(distinct drawn.task order by drawn.task) as tasks,
     list(distinct drawn.backend order by drawn.backend) as backends,
-    coalesce(
-      list(distinct drawn.engine order by drawn.engine) filter (drawn.engine is not null), []
-    ) as engines,
+    known_values(drawn.engine) as engines,
     list(distinct drawn.source order by drawn.source) as sources,
-    coalesce(
-      list(distinct drawn.quantisation order by drawn.quantisation) filter (
-        drawn.quantisation is not null
-      ),
-      []
-    ) as quantisations,
-    coalesce(
-      list(distinct drawn.draft_label order by drawn.draft_label) filter (
-        drawn.draft_label is not null
-      ),
-      []
-    ) as drafts,
-    coalesce(list(distinct drawn.cache order by drawn.cache) filter (drawn.cache is not null), [])
-      as caches,
-    coalesce(
-      list(distinct drawn.depth order by drawn.depth) filter (drawn.depth is not null), []
-    ) as depths,
+    known_values(drawn.quantisation) as quantisations,
+    known_values(drawn.draft_label) as drafts,
+    known_values(drawn.cache) as caches,
+    known_values(drawn.depth) as depths,
     bool_and(confounded) as confounded,
     bool_and(lesser) as lesser,
     count(distinct address) = 1 as one_source,

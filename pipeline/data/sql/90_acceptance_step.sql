@@ -55,13 +55,12 @@ builds as (
     arg_min(submission, (measured_from, submission)) as submission,
     coalesce(try_cast(nullif(regexp_extract(engine_build, '[0-9]+$'), '') as bigint), 0)
       as build_number,
-    any_value(target order by submission) as target,
-    any_value(target_label order by submission) as target_label,
-    any_value(quantisation order by submission) as quantisation,
-    any_value(method order by submission) as method,
-    any_value(method_label order by submission) as method_label,
-    any_value(depth order by submission) as depth,
-    any_value(draft_label order by submission) as draft_label
+    any_value(
+      columns([
+        'target', 'target_label', 'quantisation', 'method', 'method_label', 'depth', 'draft_label'
+      ])
+      order by submission
+    )
   from arms
   semi join trial
     on trial.submission = arms.submission and trial.arm = arms.arm and output_tokens > 1

@@ -129,6 +129,10 @@ create or replace macro slug_of(name) as
 create macro log_median(value) as
   if(count(value) % 2 = 1, median(value), exp(median(ln(value))));
 
+-- The different known values in order; an empty list if none is known.
+create macro known_values(value) as
+  coalesce(list(distinct value order by value) filter (value is not null), []);
+
 -- Several equal things: "3 × RTX 3090".
 create macro times(number, name) as if(number = 1, name, number || ' × ' || name);
 

@@ -180,7 +180,7 @@ def builds(rows: list[Row]) -> str:
 
 
 def break_even(rows: list[Row]) -> str:
-    won = sum(row["margin_tokens"] > 0 for row in rows)
+    won = sum(row["tokens_per_round"] > row["round_cost"] for row in rows)
     lost = sum(bool(row["cannot_win"]) for row in rows)
     return (
         f"{won} of {count(len(rows), 'cell')} yield more tokens per round than the round"

@@ -31,16 +31,16 @@ merged as (
     place,
     line_label,
     depth,
-    any_value(tier) as tier,
-    any_value(method) as method,
-    any_value(method_label) as method_label,
+    any_value(columns(['tier', 'method', 'method_label'])),
     median(speedup) as speedup,
-    if(count(*) = 1, any_value(interval_low), null) as interval_low,
-    if(count(*) = 1, any_value(interval_high), null) as interval_high,
-    if(count(*) = 1, any_value(stated_request), null) as stated_request,
+    if(
+      count(*) = 1,
+      any_value(
+        columns(['interval_low', 'interval_high', 'stated_request', 'verdict', 'verdict_label'])
+      ),
+      null
+    ),
     bool_and(slower_request) as slower_request,
-    if(count(*) = 1, any_value(verdict), null) as verdict,
-    if(count(*) = 1, any_value(verdict_label), null) as verdict_label,
     count(*) as figures
   from figures
   group by place, line_label, depth

@@ -3,32 +3,19 @@
 -- requests at once are left out if the device or the model has no figure of a single request.
 with printed as (
   select
-    rate.source || '/' || rate.row_id as cell,
-    rate.tier,
-    coalesce(rate.task, 'unstated') as task,
-    rate.device,
-    rate.device_label,
-    rate.device_kind,
-    rate.vram_gib,
-    rate.backend,
-    coalesce(rate.engine_name, 'not stated') as engine_label,
-    rate.target,
-    rate.target_label,
-    rate.parameters,
-    rate.size_class,
-    rate.size_order,
-    coalesce(rate.quantisation, 'not stated') as quantisation,
-    rate.method,
-    rate.method_label,
-    rate.depth,
-    rate.draft_label,
-    coalesce(rate.concurrency, 1) as concurrency,
-    nullif(array_to_string(rate.kinds, ', '), '') as conditions,
-    rate.speedup,
+    source || '/' || row_id as cell,
+    rate.* exclude (
+      source, row_id, position, engine_name, contributor, also_differs, doubts, offload, kinds,
+      row_url, place, prompt_tokens
+    ) replace (
+      coalesce(task, 'unstated') as task,
+      coalesce(quantisation, 'not stated') as quantisation,
+      coalesce(concurrency, 1) as concurrency
+    ),
+    coalesce(engine_name, 'not stated') as engine_label,
+    nullif(array_to_string(kinds, ', '), '') as conditions,
     false as at_most,
-    rate.baseline_tps,
-    rate.tps,
-    coalesce(rate.row_url, 'data/#' || rate.source) as submission,
+    coalesce(row_url, 'data/#' || source) as submission,
     '' as setup,
     [] as measured_with
   from published_rate as rate
