@@ -55,15 +55,20 @@ _GB = 1e9
 _MS = 1000.0
 
 
-class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """A speed or a speedup with its interval, and the basis of the estimate.
-
-    `assumes` lists the memories whose bandwidth nobody measured or stated.
-    """
+class Ranged(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate with its 90 % interval."""
 
     estimate: float
     low: float
     high: float
+
+
+class SpeedEstimate(Ranged, frozen=True, kw_only=True):
+    """A speed or a speedup, and the basis of the estimate.
+
+    `assumes` lists the memories whose bandwidth nobody measured or stated.
+    """
+
     basis: Basis
     assumes: tuple[RateOf, ...] = ()
 

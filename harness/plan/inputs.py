@@ -90,7 +90,7 @@ def _with_ways(
         return with_own_figures(asked, speed.results, depth, own.plain_tps)
     named = _named(models.draft, models.draft_kind, asked.target, say)
     named = own.applied(named, depth, asked.curve, is_named=True)
-    if own.accepted and named.source == "text" and named.accepted is None:
+    if own.share is not None and named.source == "text":
         asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
     asked = replace(asked, ways=(*_others(asked, named), named), named=named)
     return with_own_figures(asked, speed.results, depth, own.plain_tps)

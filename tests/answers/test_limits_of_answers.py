@@ -14,7 +14,6 @@ from answers.machines import Computer, MachineWords, described_computer
 from answers.model import LayerPlacement
 from answers.placement import project
 from answers.question import Question
-from answers.rounds import tokens_per_round
 from answers.speed import plain
 from answers.ways import OwnRounds
 from answers.words import lines, verdict
@@ -62,7 +61,7 @@ def test_no_ratio_exceeds_what_its_rounds_can_yield(seed: int) -> None:
     for option in found.options:
         gain = option.gain
         assert gain is not None
-        most = tokens_per_round(1.0, option.depth)
+        most = option.depth + 1
         assert 0 < gain.low <= gain.estimate <= gain.high <= most * 1.000001
         # A round that yields all of its tokens takes at least as long as a plain step.
         assert most / gain.estimate >= 0.999999
@@ -97,7 +96,8 @@ def test_an_own_acceptance_gives_the_gain_that_the_strip_shows_for_it(seed: int)
     known = deciding(found := answer(asked))
     if known is None or found.judged is None or found.judged.way is None:
         return
-    way = replace(found.judged.way, depths=(known.depth,), accepted=OwnRounds(share=share))
+    stated = OwnRounds.stated({known.depth: 1 + share * known.depth})
+    way = replace(found.judged.way, depths=(known.depth,), accepted=stated)
 
     own = answer(replace(asked, ways=(way,), named=way))
 
