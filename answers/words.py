@@ -209,9 +209,9 @@ def accuracy(found: Answer) -> str:
         held, arms = CURVE_ARMS
         name = "curve-tested" if way.measured or way.accepted else "curve-assumed"
         return sentence(name, held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
-    plain = learned().errors
-    error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
-    if error is not None:
+    plain, basis = learned().errors, found.alone.tps.basis
+    error, speed = plain.speed if basis != "physics" else plain.bare, ""
+    if error is not None and basis not in ("here", "curve"):
         within = say.percent(error.within)
         speed = sentence("speed-tested", within=within, points=error.points, factor=NEAREST_ERROR)
     return sentence("memory-tested", speed=speed, memory=logged_memory_error().total_median_mib)
