@@ -13,7 +13,7 @@ from answers.engine_table import ENGINES
 from answers.evidence import PairFigure
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.names import ModelRef, read_model
+from answers.names import ModelRef
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -52,13 +52,8 @@ def model_of(preset: Preset) -> PlannedModel | None:
     return _planned(facts, shape, f"-hf {preset.reference}" if preset.repository else file, preset)
 
 
-def model_named(name: str) -> PlannedModel | None:
-    """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
-    return model_meant(read_model(name))
-
-
 def model_meant(ref: ModelRef) -> PlannedModel | None:
-    """The model that a name means; see `model_named`."""
+    """The model that a name means, from the tables, else from the size in it; `None` without."""
     preset = preset_of(ref)
     if preset is not None:
         return model_of(preset)

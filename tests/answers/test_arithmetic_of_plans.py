@@ -11,7 +11,7 @@ from answers.placement import Draft, LoadPlan, Projection, fit, project
 from answers.question import Question
 from answers.rounds import tokens_per_round
 from answers.shapes import scaled, shape_of
-from answers.speed import MachineSpeed, SpeedEstimate, plain, step_bytes
+from answers.speed import SpeedEstimate, nominal_speed, plain, step_bytes
 from answers.ways import PlannedModel, Way
 from tests.known_models import known
 
@@ -106,7 +106,7 @@ def case(target: ModelFacts, free_mib: float, **others: object) -> LoadPlan:
     return replace(usual, **others)  # type: ignore[arg-type]
 
 
-MACHINE = MachineSpeed(device_gb_per_s=272, host_gb_per_s=76.8)
+MACHINE = nominal_speed(272, 76.8)
 
 
 def gained(
@@ -157,7 +157,7 @@ def test_only_a_bandwidth_that_is_read_with_is_assumed(
     tps = plain(
         case,
         project(case, LayerPlacement(layers=layers)),
-        MachineSpeed(device_gb_per_s=device, host_gb_per_s=host),
+        nominal_speed(device, host),
     )
 
     assert tps.assumes == assumes
@@ -192,7 +192,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
 def test_state_copies_for_four_slots_take_layers_off_the_card() -> None:
     """RTX 3090, 27B in Q5: 51.0 tokens/s with one slot, 30.7 without the head, 30.4 with four."""
     target = scaled(known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True), file_bytes=19_760_583_584)
-    machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None)
+    machine = nominal_speed(936, None)
     setting = Setting(context=8192, ubatch=2048)
     head = Way(source="own-head", method="mtp", depths=(2,))
 

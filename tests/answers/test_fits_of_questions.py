@@ -2,16 +2,17 @@
 
 import pytest
 
-from answers.catalog import model_named
+from answers.catalog import model_meant
 from answers.machines import MachineWords, described_computer
 from answers.model import Setting
+from answers.names import read_model
 from answers.placement import Extent, LoadPlan, Projection, fit
 from answers.shapes import stated_bytes
 from answers.usual_weights import QUANTISATIONS, largest_quantisation
 
 
 def plan_of(model: str, card: str, ram: float = 32) -> LoadPlan:
-    target = model_named(model)
+    target = model_meant(read_model(model))
     assert target is not None
     return described_computer(MachineWords(gpus=(card,), ram=ram)).load(target.facts, Setting())
 
@@ -61,7 +62,7 @@ def test_a_table_of_embeddings_counts_in_main_memory() -> None:
     ],
 )
 def test_sizes_of_files_are_those_of_public_listings(model: str, gigabytes: float) -> None:
-    target = model_named(model)
+    target = model_meant(read_model(model))
 
     assert target is not None
     assert target.facts.model_bytes / 1e9 == pytest.approx(gigabytes, rel=0.04)

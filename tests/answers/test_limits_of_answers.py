@@ -7,11 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from answers.answer import Answer, answer
-from answers.catalog import model_named
+from answers.catalog import model_meant
 from answers.deciding import deciding
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import LayerPlacement
+from answers.names import read_model
 from answers.placement import project
 from answers.question import Question
 from answers.speed import plain
@@ -30,7 +31,7 @@ def machines() -> tuple[MachineWords, ...]:
 
 @cache
 def models() -> tuple[str, ...]:
-    return tuple(name for _, name in listed_models(()) if model_named(name) is not None)
+    return tuple(name for _, name in listed_models(()) if model_meant(read_model(name)) is not None)
 
 
 def question(seed: int) -> Question:
@@ -150,8 +151,8 @@ def test_plain_speed_falls_with_the_file_the_context_and_layers_in_main_memory(s
 
 def slower_host(computer: Computer) -> bool:
     """Whether main memory is known to be slower than the device's memory by a wide margin."""
-    device, host = computer.speed.device_gb_per_s, computer.speed.host_gb_per_s
-    return device is not None and device >= 4 * (host or 50)
+    device, host = computer.speed.device, computer.speed.host
+    return device.assumed is None and device.gb_per_s >= 4 * host.gb_per_s
 
 
 @pytest.mark.parametrize("seed", few(range(1000), 100))
