@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from answers.acceptance import drafted
-from answers.engine_commands import default_depth, source_of
+from answers.engine_commands import default_depth
 from answers.rounds import Curve
 from answers.ways import OwnRounds, Way
 from harness import features
@@ -69,7 +68,16 @@ def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:
         raise BadInputError("give one of --acceptance, --tokens-per-round and --log")
     paths = [expanded(str(path)) for path in speed.log]
     if len(paths) == 1 and _SIGN in paths[0].read_bytes()[:4096]:
-        return _of_result(paths[0])
+        from harness.record.own_runs import fastest  # noqa: PLC0415 - slow, and few name a result
+
+        best = fastest(paths[0])
+        method = best.arm.method
+        return OwnAcceptance(
+            tokens=best.whole.tokens_per_round,
+            depth=method.n_max,
+            method=method.type,
+            basis=f"the acceptance in {paths[0].name}",
+        )
     if paths:
         run, plain_tps = features.part("logs").read(paths)
         share = run.share if run.tokens is None else None
@@ -80,20 +88,4 @@ def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:
     what = "acceptance" if speed.tokens_per_round is None else "tokens a round"
     return OwnAcceptance(
         share=speed.acceptance, tokens=speed.tokens_per_round, basis=f"the {what} that you gave"
-    )
-
-
-def _of_result(path: Path) -> OwnAcceptance:
-    from harness.record.own_runs import drafting  # noqa: PLC0415 - slow, and few name a result
-
-    found = [each for each in drafting(path) if source_of(each.arm.method.type) != "text"]
-    if not found:
-        raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
-    best = max(found, key=lambda each: each.whole.speedup or 0.0)
-    method = best.arm.method
-    return OwnAcceptance(
-        tokens=best.whole.tokens_per_round,
-        depth=method.n_max,
-        method=method.type,
-        basis=f"the acceptance in {path.name}",
     )
