@@ -47,7 +47,7 @@ def model_of(preset: Preset) -> PlannedModel | None:
     facts = preset_facts(preset)
     if facts is None:
         return None
-    shape = None if preset.head else shape_named(preset.model)
+    shape = None if preset.head else shape_named(preset.key)
     file = f"{preset.name.replace(':', '-')}.gguf"
     return _planned(facts, shape, f"-hf {preset.reference}" if preset.repository else file, preset)
 
@@ -97,17 +97,17 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | 
     target's, as many as its size allows, with the target's embedding and output matrices.
     """
     listed = preset.size_mb * _MB if preset.size_mb is not None else None
-    size = file_bytes or listed or stated_bytes(preset.model, preset.quantisation)
+    size = file_bytes or listed or stated_bytes(preset.key, preset.quantisation)
     bits = quantisation_of(preset.quantisation)
     if preset.head:
         target = next((presets()[x.target] for x in pairs() if x.draft == preset.name), None)
-        shape = shape_of(target.model) if target is not None else None
+        shape = shape_of(target.key) if target is not None else None
         if shape is None or not size:
             return None
         like = facts_of(shape, bits)
         count = max(1, round(size / like.layers[-1].weight_bytes))
         return scaled(_drafter(like, like.name, count), file_bytes=size)
-    shape = shape_named(preset.model)
+    shape = shape_named(preset.key)
     if shape is None:
         return None
     facts = facts_of(shape, bits, with_head=preset.method == HEAD)

@@ -7,6 +7,7 @@ from answers.estimate import Setup, predicted
 from answers.machines import Computer
 from answers.memory import cells, kv_mib, place
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
+from answers.names import read_model
 from answers.placement import Draft, LoadPlan, Projection, fit, project
 from answers.question import Question
 from answers.rounds import tokens_per_round
@@ -90,7 +91,7 @@ def test_two_devices_share_the_layers_by_their_room() -> None:
 def test_a_shape_in_the_table_has_the_parameters_that_the_model_is_known_for(
     name: str, billions: float
 ) -> None:
-    shape = shape_of(name)
+    shape = shape_of(read_model(name).slug)
 
     assert shape is not None
     assert shape.parameters / 1e9 == pytest.approx(billions, rel=0.01)

@@ -69,8 +69,8 @@ def test_sizes_of_files_are_those_of_public_listings(model: str, gigabytes: floa
 
 
 def test_a_size_is_stated_for_a_model_and_a_quantisation() -> None:
-    assert stated_bytes("Qwen3.8-Flash-Next", "UD-IQ1_S") == 72_546_461_344
-    assert stated_bytes("Qwen3.8-Flash-Next", "UD-Q6_K_XL") is None
+    assert stated_bytes("qwen3.8-flash-next", "UD-IQ1_S") == 72_546_461_344
+    assert stated_bytes("qwen3.8-flash-next", "UD-Q6_K_XL") is None
 
 
 @pytest.mark.parametrize(
