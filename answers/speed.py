@@ -95,7 +95,7 @@ class Bandwidth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a speed needs besides the bytes read: the bandwidths of all devices and of the host."""
+    """The bandwidths of all devices together, and of main memory."""
 
     device: Bandwidth
     host: Bandwidth

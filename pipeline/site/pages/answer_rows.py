@@ -71,7 +71,8 @@ class PlannedMachine:
         computer = self.computer
         if self.rates:
             computer = with_rates(computer, self.rates, facts)
-        return f"{self.digest} {computer.speed}", computer
+        speed = computer.speed
+        return f"{self.digest} {speed.device.gb_per_s} {speed.host.gb_per_s}", computer
 
 
 def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[PlannedMachine]:
