@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from rich.padding import Padding
 from rich.text import Text
 
 from harness import console
@@ -31,7 +32,7 @@ def methods(
     screen = console.result_console()
     for entry in METHODS.values():
         screen.print(Text(signature(entry), style="bold"))
-        screen.print(Text(f"  {entry.summary}"))
+        screen.print(Padding(Text(entry.summary), (0, 0, 0, 2)))
         needs = "; needs --draft" if entry.draft == "required" else ""
         also = f"; also {', '.join(entry.optional)}" if entry.optional else ""
         screen.print(Text(f"  {', '.join(_runners_of(entry))}{needs}{also}", style="dim"))

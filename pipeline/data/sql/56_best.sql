@@ -69,6 +69,19 @@ counted as (
   from placed
   group by place, scope, tier, backing
 ),
+-- A strip's interval is corrected for all settings of its pair, so that every page prints the same.
+compared as (
+  select counted.*, whole.choices as compared_with
+  from counted
+  join counted as whole
+    on whole.place = counted.place and whole.tier = counted.tier
+    and whole.backing = counted.backing
+    and whole.scope = if(
+      counted.place = 'strip',
+      regexp_replace(counted.scope, '[^|]*[|][^|]*$', 'all|all'),
+      counted.scope
+    )
+),
 bounded as (
   select
     placed.* replace (
@@ -78,12 +91,12 @@ bounded as (
         or coalesce(clearly_below(stated_request_low, stated_request_high), false)
         as slower_request
     ),
-    counted.choices,
+    compared.choices,
     least,
     most
   from placed
-  join counted using (place, scope, tier, backing)
-  asof join choice_factor on counted.choices <= choice_factor.choices
+  join compared using (place, scope, tier, backing)
+  asof join choice_factor on compared.compared_with <= choice_factor.choices
 ),
 judged as (
   select

@@ -81,14 +81,13 @@ def answer_files(
     index = {"machines": [*_listed(asked, computers, on_map)], "models": entries}
     about = _document(**index, processors=PROCESSORS, words=WORDS, decides=rules())
     yield Asset(path=f"{FOLDER}/index.json", data=about)
-    with_modes = {key: of_model(by_model, key) for key in by_model}
-    figures = {_target(key, own): [*_figures(own)] for key, own in with_modes.items()}
+    figures = {_target(n, own): [*_figures(of_model(by_model, n))] for n, own in by_model.items()}
     yield Asset(path=f"{FOLDER}/figures.json", data=_document(figures=figures))
     named = ((each, targets[key]) for key, name in models for each in (model_label(key), name))
     yield launchers.names_file(zip(asked, ids, strict=True), named, site.as_of)
     for key, name in models:
         if only is None or key in only:
-            own = {key: with_modes.get(key, ())}
+            own = {key: of_model(by_model, key)}
             drawn = [dots_of(dots, pair) for pair in _whole(own[key])]
             for_page, for_launchers = _kept_files(
                 site.cache, (key, name), machines, own, drawn, rates
