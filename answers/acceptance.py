@@ -17,7 +17,7 @@ import msgspec
 from answers.estimate import ALL, Accuracy, Setup, Typical, displaced
 from answers.kinds import Case, machine_kind
 from answers.placement import LoadPlan, Projection
-from answers.rounds import drafting_share, tokens_of, usual_cost, yielded
+from answers.rounds import drafting_share, tokens_of, tokens_per_round, usual_cost
 from answers.speed import SpeedEstimate
 from answers.ways import DraftSource, Way
 
@@ -35,6 +35,11 @@ class Usual(msgspec.Struct, frozen=True, array_like=True):
     middle: float
     high: float
     people: int
+
+    def shares(self, depth: int) -> tuple[float, float]:
+        """The lower and upper end, as shares of the drafted tokens in rounds of this depth."""
+        low, high = (tokens_per_round(first, depth) - 1 for first in (self.low, self.high))
+        return low / depth, high / depth
 
 
 class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -60,7 +65,7 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def implied(self, case: Case, depth: int, usual: float, gain: float) -> float:
         """The cost of a round, if `gain` is the estimate; the bounds are those of an acceptance."""
-        tokens = yielded(self.usual_of(case).middle, depth)
+        tokens = tokens_per_round(self.usual_of(case).middle, depth)
         both = self.weight * self.log_cost(case, usual)
         both += (1 - self.weight) * math.log(tokens / gain)
         return round(min(max(math.exp(both), 1.0, 1 / gain), (depth + 1) / gain), DIGITS)
@@ -110,9 +115,7 @@ def with_accepted(
 
     A round of drafts from the text costs more only for the tokens that it found.
     """
-    if way.accepted is None:
-        return gain
-    tokens = min(tokens_of(way.accepted, drafted(way.source, depth)), depth + 1.0)
+    tokens = min(tokens_of(way, drafted(way.source, depth)).estimate, depth + 1.0)
     if way.source == "text":
         cost = 1 + _SLOPE_TEXT * (tokens - 1)
     else:

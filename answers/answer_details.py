@@ -12,9 +12,10 @@ from answers.answer import Answer, notes_of
 from answers.choices import NO_DRAFT, PlanOption, without_draft
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.placement import Projection, fit
+from answers.placement import LoadPlan, Projection, fit
 from answers.sentences import sentence
 from answers.shapes import facts_of, shape_of
+from answers.speed import plain
 from answers.usual_weights import QUANTISATIONS
 from answers.ways import PlannedModel
 from schemas.vocabulary import say
@@ -49,8 +50,7 @@ def _alternatives(found: Answer) -> Iterator[PlanOption]:
     cached = any(layer.k_width for layer in asked.case.target.layers)
     if asked.way is None and cached and setting.kv_k == "f16" and setting.flash_attention:
         case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-        speed = found.question.computer.speed
-        yield without_draft(case, asked.target, speed, fit(case), "KV cache in q8_0")
+        yield _alone(found, case, asked.target, fit(case), "KV cache in q8_0")
     yield from _other_weights(found)
     yield from _mixture(found)
 
@@ -96,7 +96,20 @@ def _other_model(
 ) -> PlanOption:
     case = replace(found.alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
-    return without_draft(case, target, found.question.computer.speed, placed, change)
+    return _alone(found, case, target, placed, change)
+
+
+def _alone(
+    found: Answer, case: LoadPlan, target: PlannedModel, placed: Projection, change: str
+) -> PlanOption:
+    """An option without a draft; formulas are as far off as for the target, if that was timed."""
+    alone, speed, timed = found.alone, found.question.computer.speed, found.question.plain
+    option = without_draft(case, target, speed, placed, change)
+    if timed is None:
+        return option
+    off, tps = timed.estimate / plain(alone.case, alone.found, speed).estimate, option.tps
+    tps = replace(tps, estimate=tps.estimate * off, low=tps.low * off, high=tps.high * off)
+    return replace(option, tps=tps)
 
 
 def _warnings(asked: PlanOption, alone: PlanOption) -> Iterator[str]:

@@ -13,7 +13,7 @@ from answers.engine_table import ENGINES
 from answers.evidence import PairFigure
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.names import ModelRef, read_model
+from answers.names import ModelRef
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -47,18 +47,13 @@ def model_of(preset: Preset) -> PlannedModel | None:
     facts = preset_facts(preset)
     if facts is None:
         return None
-    shape = None if preset.head else shape_named(preset.model)
+    shape = None if preset.head else shape_named(preset.key)
     file = f"{preset.name.replace(':', '-')}.gguf"
     return _planned(facts, shape, f"-hf {preset.reference}" if preset.repository else file, preset)
 
 
-def model_named(name: str) -> PlannedModel | None:
-    """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
-    return model_meant(read_model(name))
-
-
 def model_meant(ref: ModelRef) -> PlannedModel | None:
-    """The model that a name means; see `model_named`."""
+    """The model that a name means, from the tables, else from the size in it; `None` without."""
     preset = preset_of(ref)
     if preset is not None:
         return model_of(preset)
@@ -102,17 +97,17 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | 
     target's, as many as its size allows, with the target's embedding and output matrices.
     """
     listed = preset.size_mb * _MB if preset.size_mb is not None else None
-    size = file_bytes or listed or stated_bytes(preset.model, preset.quantisation)
+    size = file_bytes or listed or stated_bytes(preset.key, preset.quantisation)
     bits = quantisation_of(preset.quantisation)
     if preset.head:
         target = next((presets()[x.target] for x in pairs() if x.draft == preset.name), None)
-        shape = shape_of(target.model) if target is not None else None
+        shape = shape_of(target.key) if target is not None else None
         if shape is None or not size:
             return None
         like = facts_of(shape, bits)
         count = max(1, round(size / like.layers[-1].weight_bytes))
         return scaled(_drafter(like, like.name, count), file_bytes=size)
-    shape = shape_named(preset.model)
+    shape = shape_named(preset.key)
     if shape is None:
         return None
     facts = facts_of(shape, bits, with_head=preset.method == HEAD)

@@ -207,11 +207,13 @@ def _depths(way: Way, setup: Setup) -> tuple[int, ...]:
 
     Otherwise, only the one that most people use with the method for this model.
     """
-    if way.measured or len(way.depths) == 1 or (way.accepted and way.accepted.counted):
+    if way.measured or len(way.depths) == 1:
         return way.depths
     timed = tuple(filter(setup.curve_for, way.depths))
     if timed and way.source != "text":
         return timed
+    if way.accepted is not None and way.accepted.drafting_ms is not None:  # counted at each depth
+        return way.depths
     here = next((pair.depth for pair in setup.here(way.method) if pair.depth), None)
     known = here or usual_depth(setup.question.figures, way.method) or default_depth(way.method)
     return (min(way.depths, key=lambda depth: abs(depth - known)),)

@@ -14,7 +14,7 @@ from answers.acceptance import DIGITS, cost_here, drafted, fitted
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.estimate import Setup
-from answers.rounds import tokens_of, usual_tokens, yielded
+from answers.rounds import tokens_of
 from answers.sentences import sentence
 from schemas.vocabulary import TASKS, say
 
@@ -66,7 +66,7 @@ def deciding(found: Answer) -> Deciding | None:
     case, task = setup.case(judged.case, way), found.question.task
     cost = _cost(setup, judged)
     usual = fitted().usual_of(case, task)
-    low, high = ((yielded(first, depth) - 1) / depth for first in (usual.low, usual.high))
+    low, high = usual.shares(depth)
     return Deciding(
         depth=depth,
         cost=cost,
@@ -86,8 +86,7 @@ def _cost(setup: Setup, judged: PlanOption) -> float:
         return math.nan
     depth = drafted(way.source, judged.depth)
     if gain.basis in ("curve", "acceptance") and not way.measured:
-        known = usual_tokens(depth)[1] if way.accepted is None else tokens_of(way.accepted, depth)
-        return round(known / gain.estimate, DIGITS)
+        return round(tokens_of(way, depth).estimate / gain.estimate, DIGITS)
     return cost_here(setup, judged.case, judged.found, way, depth, gain.estimate)
 
 

@@ -14,8 +14,8 @@ from answers.evidence import PairFigure, of_model, of_task, rig_of, shipped_for
 from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
-from answers.model_names import model_key
 from answers.names import ModelRef, card_label, read_machine, read_model
+from answers.names_table import listed_slug
 from answers.presets import presets
 from answers.question import Question
 from answers.rates import Rate, rates_of, with_rates
@@ -130,7 +130,7 @@ def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Every model of known size, listed or in `reported`: its key, and its name for `plan`."""
     models = (*reported, *_LISTED["models"])
     names = {each: each for each in models if not is_head(each) and shape_named(each) is not None}
-    names |= {model_key(shape.name): shape.name for shape in shapes()}
+    names |= {listed_slug(shape.name): shape.name for shape in shapes()}
     whole = (each for each in presets().values() if not each.head and not each.pruned_layers)
     names |= {each.key: each.name for each in reversed([*whole])}
     return tuple(sorted(names.items()))

@@ -25,6 +25,7 @@ from answers.speed import (
     MachineSpeed,
     RateOf,
     efficiency_of,
+    nominal_speed,
 )
 from estimates.roofline import ddr_gb_per_s, devices, normalised
 
@@ -93,11 +94,11 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
 
     def rate_notes(self) -> Iterator[tuple[RateOf, str]]:
         """Yield the memories whose bandwidth nobody stated or measured, each with a note."""
-        if self.speed.device_reached_gb_per_s is None and not self.unified:
+        if not (self.speed.device.nearest or self.unified):
             for card in dict.fromkeys(self.devices):
                 if card.bandwidth_gb_per_s is None:
                     yield "device", _assumed_rate(card.name, ASSUMED_GB_PER_S, "--bandwidth")
-        if self.speed.host_reached_gb_per_s is None and self.host.bandwidth_gb_per_s is None:
+        if not self.speed.host.nearest and self.host.bandwidth_gb_per_s is None:
             yield "host", _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S, "--ram-bandwidth")
 
 
@@ -167,10 +168,9 @@ def computer_of_parts(
         unified=unified is not None,
         devices=cards,
         host=replace(host, card=device_key(processor or "", on_cpu=True)),
-        speed=MachineSpeed(
-            # Cards are read one after the other.
-            device_gb_per_s=harmonic_mean(rates) if rates else None,
-            host_gb_per_s=host.bandwidth_gb_per_s,
+        speed=nominal_speed(
+            harmonic_mean(rates) if rates else None,  # cards are read one after the other
+            host.bandwidth_gb_per_s,
             efficiency=efficiency_of(" + ".join(sorted({card.card for card in cards}))),
             unified=unified is not None,
         ),

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from schemas.vocabulary import MODEL_SLUGS, model_name
 from schemas.vocabulary.documents import document
 
 # Files of one quantisation differ in which tensors get more bits: by 6 % in a public log.
@@ -25,11 +24,6 @@ _BITS = r"(?<!\.)(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)"
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
 _SPELLINGS = document("spellings")
-# Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
-# a release.
-TAGS = "|".join((*_SPELLINGS["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d"))
-_SAME_MODEL = re.compile(TAGS)
-_HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 
 
 Step = tuple[re.Pattern[str], str]
@@ -113,29 +107,6 @@ def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
     ]
 
 
-@cache
-def model_key(label: str) -> str:
-    """One slug for all spellings of a model: `Qwen3.6:27b-instruct` becomes `qwen3.6-27b`.
-
-    The slug omits the owner, the quantisation, the kind of file, the month of release and words for
-    the usual tuning. A name that no rule covers is only turned into a slug, which may be empty.
-    """
-    bare = re.sub(r"\([^)]*\)", " ", label)
-    bare = (bare if bare.strip() else label).lower().strip()
-    while found := find_quantisation(bare):
-        bare = bare.replace(found[2], " ")
-    slug = "-".join(re.findall(r"[a-z0-9./]+", re.sub(r"\.(?=gguf\b|i1\b|\s|$)", " ", bare)))
-    slug = re.sub(rf"^{_HUB}?[\w.-]+/(?=[^/]+$)", "", MODEL_SLUGS.get(slug, slug))
-    slug = model_name(replaced(_NUMBERED, slug)).lower()
-    slug = replaced(_NUMBERED, without_tags(slug))
-    return MODEL_SLUGS.get(slug, slug)
-
-
-def without_tags(slug: str) -> str:
-    words = re.findall(r"[a-z0-9.]+", slug)
-    return "-".join(word for word in words if not _SAME_MODEL.fullmatch(word))
-
-
 def compiled(steps: Iterable[tuple[str, str]]) -> tuple[Step, ...]:
     """Replacements in a text; `$1` is the first group, as in scripts."""
     return tuple(
@@ -148,7 +119,3 @@ def replaced(steps: Iterable[Step], text: str) -> str:
     for pattern, to in steps:
         text = pattern.sub(to, text)
     return text
-
-
-# The number of a family; the first step of slugs is for typed names.
-_NUMBERED = compiled(_SPELLINGS["steps"]["slug"][1:])

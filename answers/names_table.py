@@ -13,13 +13,18 @@ from functools import cache
 import msgspec
 from msgspec import structs
 
-from answers.model_names import CACHE, TAGS, model_key, quantisations, table, without_tags
+from answers.model_names import CACHE, compiled, quantisations, replaced, table
 from estimates.roofline import devices
-from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS
+from schemas.vocabulary import MODEL_NAMES, MODEL_SLUGS, model_name
 from schemas.vocabulary.documents import document
 
 _SOURCE = document("spellings")
 PRINTED: Mapping[str, str] = _SOURCE["printed"]
+# Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
+# a release.
+_TAGS = "|".join((*_SOURCE["models"]["tags"].split(), r"2[3-9](?:0[1-9]|1[0-2])|[01]\d[0-3]\d"))
+# The number of a family; the first step of slugs is for typed names.
+_NUMBERED = compiled(_SOURCE["steps"]["slug"][1:])
 _MAKERS = {
     "n": r"[rg]tx|titan|tesla|quadro|jetson|cmp|p102|gb\d|orin|[tlahb]\d",
     "i": "arc|iris",
@@ -127,7 +132,7 @@ def _parts() -> dict[str, str]:
         "NAME": "|".join(names),
         "LETTER": "|".join(name for name in names if len(name) == 1),
         "TASK": "|".join(name for name in names if name in tasks),
-        "TAG": TAGS,
+        "TAG": _TAGS,
         "PROCESSOR": re.sub(r"\(\?<\w+>", "(?:", _SOURCE["token"][0]),
     }
 
@@ -153,8 +158,21 @@ def _slugs() -> tuple[str, ...]:
     rows = [*table("shapes.csv", _TEXT), *table("sizes.csv", _TEXT)]
     presets = [each["model"] for each in document("presets", "answers")["presets"]]
     slugs = {MODEL_SLUGS.get(row["name"], row["name"]) for row in rows}
-    slugs |= {model_key(name) for name in (*document("listed", "answers")["models"], *presets)}
+    slugs |= {listed_slug(name) for name in (*document("listed", "answers")["models"], *presets)}
     return tuple(sorted(slugs.union(MODEL_SLUGS.values())))
+
+
+def listed_slug(name: str) -> str:
+    """The slug of a name in tables or headers, which has neither an owner nor a quantisation."""
+    slug = "-".join(re.findall(r"[a-z0-9.]+", name.lower()))
+    slug = model_name(replaced(_NUMBERED, MODEL_SLUGS.get(slug, slug))).lower()
+    slug = replaced(_NUMBERED, _without_tags(slug))
+    return MODEL_SLUGS.get(slug, slug)
+
+
+def _without_tags(slug: str) -> str:
+    words = re.findall(r"[a-z0-9.]+", slug)
+    return "-".join(word for word in words if not re.fullmatch(_TAGS, word))
 
 
 def _models() -> dict[str, str]:
@@ -164,8 +182,8 @@ def _models() -> dict[str, str]:
         for left_out in (r"-a\d[\d.]*b(?=-|$)", r"-\d[\d.]*b(?=-a\d)"):
             short.setdefault(name_parts(re.sub(left_out, "", slug)), set()).add(slug)
     found = {parts: slugs.pop() for parts, slugs in short.items() if len(slugs) == 1}
-    named = {key: model_key(name) for key, name in MODEL_NAMES.items()} | dict(MODEL_SLUGS)
-    found |= {name_parts(without_tags(key)): slug for key, slug in named.items()}
+    named = {key: listed_slug(name) for key, name in MODEL_NAMES.items()} | dict(MODEL_SLUGS)
+    found |= {name_parts(_without_tags(key)): slug for key, slug in named.items()}
     return found | {name_parts(slug): slug for slug in _slugs()}
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from answers.model_names import model_key
 from answers.names import ModelRef, read_model
+from answers.names_table import listed_slug
 from answers.sized_shapes import is_head, shape_named
 from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS
@@ -85,7 +85,7 @@ class PresetPair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 @cache
 def presets() -> dict[str, Preset]:
     listed = [read_entry(Preset, f"presets.{x.get('name')}", x) for x in _TABLES["presets"]]
-    return {each.name: replace(each, key=model_key(each.model)) for each in listed}
+    return {each.name: replace(each, key=listed_slug(each.model)) for each in listed}
 
 
 def preset_named(name: str) -> Preset | None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from answers.machines import Computer
 from answers.model import ModelFacts
-from answers.speed import starts_ms, weights_per_token
+from answers.speed import Bandwidth, starts_ms, weights_per_token
 
 _ALIKE = 0.2  # models whose sizes differ by less than this count as equally near
 _GB, _MS = 1e9, 1000.0
@@ -55,14 +55,14 @@ def rate_of(
 def with_rates(computer: Computer, rates: Sequence[Rate], facts: ModelFacts) -> Computer:
     """The computer with the bandwidths that its cards and its processor reached in results.
 
-    Each bandwidth is from results with the models nearest in size; `None` without such a result.
+    Each bandwidth is from results with the models nearest in size; nominal without such a result.
     """
-    device, host = (
-        reached((x for x in rates if x.on_cpu == on_cpu), weights_per_token(facts) / _GB)
-        for on_cpu in (False, True)
-    )
-    speed = replace(computer.speed, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
-    return replace(computer, speed=speed)
+    found: dict[str, Bandwidth] = {}
+    for memory, on_cpu in (("device", False), ("host", True)):
+        own = (each for each in rates if each.on_cpu == on_cpu)
+        if rate := reached(own, weights_per_token(facts) / _GB):
+            found[memory] = Bandwidth(gb_per_s=rate, nearest=True)
+    return replace(computer, speed=replace(computer.speed, **found))
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:

@@ -11,8 +11,8 @@ from functools import lru_cache
 import msgspec
 
 from answers.placement import LoadPlan
-from answers.speed import SpeedEstimate, weights_per_token
-from answers.ways import DraftSource, OwnRounds, Way
+from answers.speed import Ranged, SpeedEstimate, weights_per_token
+from answers.ways import DraftSource, Way
 from estimates.decomposition import step_ms
 from schemas.submission import VerificationProbe
 
@@ -32,14 +32,6 @@ _LATER = 0.35
 _SLOPES = (("apple", 0.42), ("amd", 0.54), ("cpu", 0.42), ("nvidia old", 0.45))
 _SLOPE, _SLOPE_MIXTURE = 0.23, 0.53
 _Z90 = 1.6449
-
-
-class Ranged(msgspec.Struct, frozen=True, kw_only=True):
-    """An estimate with its 90 % interval."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,74 +58,92 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
         wider_ms = step_ms(self.probe, tokens)
         return None if wider_ms is None else wider_ms / self.step_ms
 
-    def speedup(self, tokens: Ranged, depth: int, drafting_ms: float) -> Ranged | None:
-        """The speedup of counted tokens a round; `None` beyond the timed widths."""
-        wider_ms = step_ms(self.probe, depth + 1)
-        if wider_ms is None:
+    def speedup(
+        self, tokens: Ranged, depth: int, drafting: float, *, replays: bool = False
+    ) -> Ranged | None:
+        """The speedup of rounds with these tokens; `None` beyond the timed widths.
+
+        `drafting` is the time to draft a token in plain steps. A target that `replays` returns to
+        a checkpoint after a rejection and computes the accepted tokens again.
+        """
+        verify = self.cost(depth + 1)
+        if verify is None:
             return None
-        steps = (wider_ms + depth * drafting_ms) / self.step_ms
-        return widened(
-            tokens.low / steps, tokens.estimate / steps, tokens.high / steps, TRANSFER_ERROR
+        low, middle, high = (
+            each / (verify + depth * drafting + replays * _rejecting(each, depth))
+            for each in (tokens.low, tokens.estimate, tokens.high)
         )
+        return widened(low, middle, high, TRANSFER_ERROR)
 
 
-def chance_of(tokens: float, depth: int) -> float:
-    """The acceptance, equal for all drafted tokens, at which a round yields this many tokens."""
-    return _chance(tokens, depth, 0.0)
+def tokens_per_round(first: float, depth: int) -> float:
+    """The tokens that a round yields on average: one, and those accepted (Leviathan et al. 2023).
 
-
-def first_chance(tokens: float, depth: int) -> float:
-    """The acceptance of the first drafted token at which a round yields this many tokens."""
-    return _chance(tokens, depth, _LATER)
+    `first` is the chance that the first drafted token is accepted.
+    """
+    reached = (n + _LATER * n * (n - 1) / 2 for n in range(1, depth + 1))
+    return 1.0 + sum(math.pow(first, power) for power in reached)
 
 
 @lru_cache(maxsize=4096)
-def _chance(tokens: float, depth: int, later: float) -> float:
+def first_chance(tokens: float, depth: int) -> float:
+    """The acceptance of the first drafted token at which a round yields this many tokens."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
-        below = tokens_per_round(middle, depth, later) < tokens
+        below = tokens_per_round(middle, depth) < tokens
         low, high = (middle, high) if below else (low, middle)
     return (low + high) / 2
 
 
-def usual_tokens(depth: int) -> tuple[float, float, float]:
-    """The tokens of a round: the lowest of nine in ten people, the usual ones, the highest."""
-    return yielded(_LOW, depth), yielded(_FIRST, depth), yielded(_HIGH, depth)
+def chances(tokens: float, depth: int) -> tuple[float, ...]:
+    """The acceptance of each position of a round that yields this many tokens."""
+    first = first_chance(tokens, depth)
+    return tuple(math.pow(first, 1 + _LATER * n) for n in range(depth))
 
 
-def yielded(first: float, depth: int) -> float:
-    """The tokens of a round whose first drafted token has this chance, and later ones less."""
-    return tokens_per_round(first, depth, _LATER)
+def _rejecting(tokens: float, depth: int) -> float:
+    """The share of the rounds whose draft is not accepted entirely."""
+    return 1 - math.prod(chances(tokens, depth))
 
 
-def tokens_per_round(accepted: float, depth: int, later: float = 0.0) -> float:
-    """The tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
+def usual_tokens(depth: int) -> Ranged:
+    """The tokens of a round: the usual ones, and the range of nine in ten people."""
+    low, middle, high = (tokens_per_round(first, depth) for first in (_LOW, _FIRST, _HIGH))
+    return Ranged(estimate=middle, low=low, high=high)
 
-    The chance of the n-th position is the first one's to the power of 1 + `later` * (n - 1).
-    """
-    powers = (n + later * n * (n - 1) / 2 for n in range(1, depth + 1))
-    return 1.0 + sum(math.pow(accepted, power) for power in powers)
+
+def tokens_of(way: Way, depth: int) -> Ranged:
+    """The tokens of a round of this depth: with the asker's own acceptance, else the usual ones."""
+    if way.accepted is None:
+        return usual_tokens(depth)
+    known = way.accepted.tokens
+    nearest = min(known, key=lambda each: abs(each - depth))
+    own = known[nearest]
+    if nearest == depth:
+        return own
+    low, middle, high = (
+        tokens_per_round(first_chance(each, nearest), depth)
+        for each in (own.low, own.estimate, own.high)
+    )
+    return Ranged(estimate=middle, low=low, high=high)
 
 
 def speedup(load: LoadPlan, way: Way, depth: int, curve: Curve) -> SpeedEstimate:
-    """The speedup with a measured curve, at the usual acceptance or the asker's."""
-    own = None if way.accepted is None else tokens_of(way.accepted, depth)
-    tokens = usual_tokens(depth) if own is None else (own,) * 3
-    low, middle, high = (each / round_cost(load, way, depth, each, curve) for each in tokens)
-    found = widened(low, middle, high, TRANSFER_ERROR)
-    return SpeedEstimate(
-        estimate=found.estimate, low=found.low, high=min(found.high, depth + 1.0), basis="curve"
-    )
+    """The speedup with a measured curve, at the usual acceptance or the asker's.
 
-
-def tokens_of(accepted: OwnRounds, depth: int) -> float:
-    """The tokens of a round of this depth, from an acceptance at the depth of its measurement."""
-    if depth <= len(accepted.counted):
-        return accepted.counted[depth - 1]
-    measured = accepted.depth or depth
-    tokens = accepted.tokens or 1 + (accepted.share or 0.0) * measured
-    return tokens if measured == depth else yielded(first_chance(tokens, measured), depth)
+    Raises `ValueError` beyond the timed widths.
+    """
+    own = way.accepted
+    timed_ms = None if own is None else own.drafting_ms
+    drafting = drafting_share(load, way.source) if timed_ms is None else timed_ms / curve.step_ms
+    # Copies of the recurrent state make a replay unnecessary.
+    replays = load.target.recurrent and not load.setting.rollback_states
+    found = curve.speedup(tokens_of(way, depth), depth, drafting, replays=replays)
+    if found is None:
+        raise ValueError(f"the curve has no step of {depth + 1} tokens")
+    high = min(found.high, depth + 1.0)
+    return SpeedEstimate(estimate=found.estimate, low=found.low, high=high, basis="curve")
 
 
 def widened(low: float, estimate: float, high: float, error: float) -> Ranged:
@@ -143,20 +153,6 @@ def widened(low: float, estimate: float, high: float, error: float) -> Ranged:
     return Ranged(
         estimate=estimate, low=estimate * math.exp(-below), high=estimate * math.exp(above)
     )
-
-
-def round_cost(load: LoadPlan, way: Way, depth: int, tokens: float, curve: Curve) -> float:
-    """The cost of a round in plain steps: one step over the draft, the drafting, and a replay.
-
-    Without copies of its recurrent state, a target returns to a checkpoint after a rejection and
-    computes the accepted tokens again. Raises `ValueError` beyond the timed widths.
-    """
-    verify = curve.cost(depth + 1)
-    if verify is None:
-        raise ValueError(f"the curve has no step of {depth + 1} tokens")
-    replays = load.target.recurrent and not load.setting.rollback_states
-    replay = 1 - chance_of(tokens, depth) ** depth if replays else 0.0
-    return verify + depth * drafting_share(load, way.source) + replay
 
 
 def usual_cost(depth: int, machine: str, *, mixture: bool, drafting: float = 0.0) -> float:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts
-from answers.model_names import Quantisation, model_key, table
+from answers.model_names import Quantisation, table
 
 _BITS = 8
 _TABLE_BITS = 4.5  # a table of embeddings has IQ4_NL even in files of fewer bits
@@ -81,18 +81,17 @@ class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @cache
-def stated_bytes(model: str, quantisation: str) -> int | None:
+def stated_bytes(slug: str, quantisation: str) -> int | None:
     """The published size of a model's file that the shape alone would miss, or `None`."""
-    wanted = (model_key(model), quantisation.removeprefix("UD-"))
+    wanted = (slug, quantisation.removeprefix("UD-"))
     rows = table("file_sizes.csv", ("model", "quantisation", "source"))
     sizes = {(row["model"], row["quantisation"]): int(row["bytes"]) for row in rows}
     return sizes.get(wanted)
 
 
 @cache
-def shape_of(name: str) -> ShapeRow | None:
-    """The shape of the model with this name; `None` if it is not in the table."""
-    slug = model_key(name)
+def shape_of(slug: str) -> ShapeRow | None:
+    """The shape of the model with this slug; `None` if it is not in the table."""
     return next((row for row in shapes() if re.search(rf"(?:{row.match})(?![a-z0-9])", slug)), None)
 
 

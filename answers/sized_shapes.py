@@ -14,7 +14,7 @@ from functools import cache
 import msgspec
 from msgspec.structs import replace
 
-from answers.model_names import model_key, table
+from answers.model_names import table
 from answers.shapes import ShapeRow, shape_of
 
 # "7B" may be 6.5 or 7.6 billion; a number from a table is more exact.
@@ -57,12 +57,12 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
         return f"{size} ({self.source})" if self.match else f"the {size} in its name"
 
 
-def shape_named(name: str) -> ShapeRow | None:
+def shape_named(slug: str) -> ShapeRow | None:
     """The shape of a model from the table, else estimated from its size; `None` if unknown."""
-    found = shape_of(name)
+    found = shape_of(slug)
     if found is not None:
         return found
-    size = size_of(name)
+    size = size_of(slug)
     return None if size is None else _shape(size)
 
 
@@ -72,9 +72,8 @@ def is_head(slug: str) -> bool:
 
 
 @cache
-def size_of(name: str) -> Size | None:
-    """A model's size from `sizes.csv`, else from its name; `None` if neither states it."""
-    slug = model_key(name)
+def size_of(slug: str) -> Size | None:
+    """A model's size from `sizes.csv`, else from its slug; `None` if neither states it."""
     if is_head(slug):
         return None
     for listed in _sizes():

@@ -7,7 +7,6 @@ these replace the nominal values times the efficiency.
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -55,15 +54,20 @@ _GB = 1e9
 _MS = 1000.0
 
 
-class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """A speed or a speedup with its interval, and the basis of the estimate.
-
-    `assumes` lists the memories whose bandwidth nobody measured or stated.
-    """
+class Ranged(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate with its 90 % interval."""
 
     estimate: float
     low: float
     high: float
+
+
+class SpeedEstimate(Ranged, frozen=True, kw_only=True):
+    """A speed or a speedup, and the basis of the estimate.
+
+    `assumes` lists the memories whose bandwidth nobody measured or stated.
+    """
+
     basis: Basis
     assumes: tuple[RateOf, ...] = ()
 
@@ -78,16 +82,44 @@ class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
-    """The bandwidths in GB/s: what a speed needs besides the bytes read."""
+class Bandwidth(msgspec.Struct, frozen=True, kw_only=True):
+    """The rate in GB/s at which decoding reads a memory.
 
-    device_gb_per_s: float | None
-    host_gb_per_s: float | None
-    # Bandwidths that these memories reached with other models, by results of such machines.
-    device_reached_gb_per_s: float | None = None
-    host_reached_gb_per_s: float | None = None
-    efficiency: float = EFFICIENCY  # the share of the devices' nominal rate that decoding reaches
-    unified: bool = False  # the devices are graphics units that read main memory
+    `nearest`: other models reached it, by results of such machines. `assumed`: the memory whose
+    nominal rate nobody stated.
+    """
+
+    gb_per_s: float
+    nearest: bool = False
+    assumed: RateOf | None = None
+
+
+class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
+    """The bandwidths of all devices together, and of main memory."""
+
+    device: Bandwidth
+    host: Bandwidth
+
+
+def nominal_speed(
+    device: float | None,
+    host: float | None,
+    *,
+    efficiency: float = EFFICIENCY,
+    unified: bool = False,
+) -> MachineSpeed:
+    """The speed by nominal bandwidths in GB/s; `None` is assumed.
+
+    Decoding reaches a share of them, on devices the `efficiency`. `unified` devices read main
+    memory.
+    """
+    own: RateOf = "host" if unified else "device"
+    usual = ASSUMED_HOST_GB_PER_S if unified else ASSUMED_GB_PER_S
+    host_rate = (host or ASSUMED_HOST_GB_PER_S) * EFFICIENCY * HOST_EFFICIENCY
+    return MachineSpeed(
+        device=Bandwidth(gb_per_s=(device or usual) * efficiency, assumed=None if device else own),
+        host=Bandwidth(gb_per_s=host_rate, assumed=None if host else "host"),
+    )
 
 
 class StepBytes(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,9 +159,9 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
     """Tokens per second of plain decoding, without speculation."""
     step = step_bytes(load.target, found.placement, load.setting)
     tps = plain_tps(step, machine)
-    device = not step.device or machine.device_reached_gb_per_s is not None
-    host = not step.host or machine.host_reached_gb_per_s is not None
-    nearest = device and host  # such results give the rate of every memory that the step reads
+    sizes = ((machine.device, step.device), (machine.host, step.host))
+    read = [memory for memory, size in sizes if size]
+    nearest = all(memory.nearest for memory in read)
     less, more = 1 / NEAREST_ERROR, NEAREST_ERROR
     if not nearest:
         less, more = EFFICIENCY_LOW / EFFICIENCY, EFFICIENCY_HIGH / EFFICIENCY
@@ -138,33 +170,20 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
         low=tps * less,
         high=tps * more,
         basis="nearest" if nearest else "physics",
-        assumes=tuple(_assumed_rates(step, machine)),
+        assumes=tuple(dict.fromkeys(memory.assumed for memory in read if memory.assumed)),
     )
 
 
 def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
     """Tokens per second of plain decoding if each step reads these bytes, without an interval."""
-    device_s = step.device / (device_rate(machine) * _GB) + step.launches_ms / _MS
-    return 1 / (device_s + step.host / (host_rate(machine) * _GB))
+    device_s = step.device / (machine.device.gb_per_s * _GB) + step.launches_ms / _MS
+    return 1 / (device_s + step.host / (machine.host.gb_per_s * _GB))
 
 
 @cache
 def efficiency_of(card: str) -> float:
     """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
     return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
-
-
-def device_rate(machine: MachineSpeed) -> float:
-    """The devices' GB/s: the rate reached in results, else a share of the nominal rate."""
-    assumed = ASSUMED_HOST_GB_PER_S if machine.unified else ASSUMED_GB_PER_S
-    nominal = machine.device_gb_per_s or assumed
-    return machine.device_reached_gb_per_s or nominal * machine.efficiency
-
-
-def host_rate(machine: MachineSpeed) -> float:
-    """Main memory's GB/s: the rate reached in results, else a share of the nominal rate."""
-    nominal = machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S
-    return machine.host_reached_gb_per_s or nominal * EFFICIENCY * HOST_EFFICIENCY
 
 
 @lru_cache(maxsize=512)
@@ -177,14 +196,3 @@ def weights_per_token(facts: ModelFacts) -> float:
 def starts_ms(facts: ModelFacts, layers: int) -> float:
     """Milliseconds to launch the kernels of this many layers on a device."""
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
-
-
-def _assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[RateOf]:
-    """The memories whose bandwidth a step needs and that nobody stated or measured."""
-    device = machine.device_gb_per_s or machine.device_reached_gb_per_s
-    host = machine.host_gb_per_s or machine.host_reached_gb_per_s
-    if step.device and device is None and not machine.unified:
-        yield "device"
-    reads_host = step.host or (machine.unified and device is None)
-    if reads_host and host is None:
-        yield "host"

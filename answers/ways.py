@@ -11,7 +11,7 @@ from answers.model import ModelFacts
 from answers.placement import Draft, LoadPlan
 from answers.presets import Preset
 from answers.shapes import ShapeRow
-from answers.speed import SpeedEstimate
+from answers.speed import Ranged, SpeedEstimate
 from schemas.rig import LLAMA_CPP
 
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
@@ -44,18 +44,21 @@ class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OwnRounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The asker's own acceptance: a share of the drafted tokens, or the tokens of a round.
+    """The asker's own acceptance: the tokens of a round, by the depths at which they are known.
 
-    `depth` is the longest draft with which it was measured; if unknown, the usual one is assumed.
-    `counted` has the tokens of a round at depth 1, 2 … if all were counted. `basis` says where the
-    acceptance comes from.
+    `basis` says where they come from. `drafting_ms` is the time to draft a token, if the tokens
+    were counted on this machine.
     """
 
-    share: float | None = None
-    counted: tuple[float, ...] = ()
-    tokens: float | None = None
-    depth: int | None = None
+    tokens: Mapping[int, Ranged]
     basis: str = ""
+    drafting_ms: float | None = None
+
+    @classmethod
+    def stated(cls, tokens: Mapping[int, float], basis: str = "") -> "OwnRounds":
+        """Tokens of a round that are given without an interval."""
+        exact = {n: Ranged(estimate=each, low=each, high=each) for n, each in tokens.items()}
+        return cls(tokens=exact, basis=basis)
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from answers.engine_table import ENGINES
 from answers.estimate import Accuracy
 from answers.learned import learned, logged_memory_error
 from answers.quotes import published, quoted
-from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, tokens_of, usual_tokens
+from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, tokens_of
 from answers.sentences import sentence
 from answers.speed import NEAREST_ERROR
 from schemas.rig import LLAMA_CPP
@@ -146,10 +146,9 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
     curve, way, gain, width = found.question.curve, judged.way, judged.gain, judged.depth + 1
     if curve is None or way is None or gain is None:
         return ""
-    yielded = tokens_of(way.accepted, width - 1) if way.accepted else usual_tokens(width - 1)[1]
-    steps, cost = yielded / gain.estimate, curve.cost(width)
+    tokens, cost = tokens_of(way, judged.depth).estimate, curve.cost(width)
     basis = way.accepted.basis if way.accepted else "the usual acceptance"
-    parts = {"width": width, "cost": cost, "tokens": yielded, "steps": steps}
+    parts = {"width": width, "cost": cost, "tokens": tokens, "steps": tokens / gain.estimate}
     return sentence("by-curve", source=curve.source, basis=basis, **parts)
 
 
@@ -210,9 +209,9 @@ def accuracy(found: Answer) -> str:
         held, arms = CURVE_ARMS
         name = "curve-tested" if way.measured or way.accepted else "curve-assumed"
         return sentence(name, held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
-    plain = learned().errors
-    error, speed = plain.speed if found.alone.tps.basis != "physics" else plain.bare, ""
-    if error is not None:
+    plain, basis = learned().errors, found.alone.tps.basis
+    error, speed = plain.speed if basis != "physics" else plain.bare, ""
+    if error is not None and basis not in ("here", "curve"):
         within = say.percent(error.within)
         speed = sentence("speed-tested", within=within, points=error.points, factor=NEAREST_ERROR)
     return sentence("memory-tested", speed=speed, memory=logged_memory_error().total_median_mib)

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from answers.machines import device_key
-from answers.model_names import model_key
+from answers.names import read_model
 from bench.strangers import scaled
 from estimates.identity import canonical_name
 from pipeline.cache import Cache
@@ -129,7 +129,7 @@ def forms(folder: Path, count: int, rng: random.Random) -> Iterator[Sent]:
         if not faults and seen.isdisjoint(own := {*keys(json.loads(data))}):
             seen |= own
             card = device_key(answers["card"].removeprefix("2x "))
-            yield Sent(f"{PUBLISHED}/{name}", data, card, model_key(answers["model"]))
+            yield Sent(f"{PUBLISHED}/{name}", data, card, read_model(answers["model"]).slug)
 
 
 def results(count: int, rng: random.Random) -> Iterator[Sent]:
@@ -139,7 +139,7 @@ def results(count: int, rng: random.Random) -> Iterator[Sent]:
         data = sample_bytes(made)
         if isinstance(contract.read(data), Submission):
             path = f"{FOLDER}/{canonical_name(made, data)}"
-            yield Sent(path, data, made.machine.gpus[0].name, model_key(made.target.name))
+            yield Sent(path, data, made.machine.gpus[0].name, read_model(made.target.name).slug)
 
 
 def collection(folder: Path, rng: random.Random) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from answers.model_names import model_key
+from answers.names import read_model
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.difference import Own, State, moved_others
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             own = Own(
                 pairs=frozenset({*(row[:2] for row in rows), *([BADGE] if own_files else [])}),
                 cards=frozenset(device_key(label) for _, _, label, _ in rows),
-                models=frozenset(model_key(label) for *_, label in rows),
+                models=frozenset(read_model(label).slug for *_, label in rows),
             )
             after = State.of(open_database(folder, cache=cache))
             shutil.rmtree(folder)

@@ -20,7 +20,7 @@ import duckdb
 
 from answers.evidence import PairFigure
 from answers.machines import device_key
-from answers.model_names import model_key
+from answers.names import read_model
 from answers.rates import Rate
 from estimates.model import Flag
 from pipeline.cache import Cache
@@ -146,7 +146,7 @@ class Own:
         return cls(
             pairs=frozenset(row[:2] for row in rows),
             cards=frozenset(device_key(label) for _, _, label, _ in rows),
-            models=frozenset(model_key(label) for *_, label in rows),
+            models=frozenset(read_model(label).slug for *_, label in rows),
         )
 
 
@@ -258,7 +258,7 @@ def moved_others(before: State, after: State, own: Own) -> Iterator[str]:
             yield f"moves a badge or a measured figure ({' with '.join(map(str, pair))})"
     for (machine, model), old in before.predictions.items():
         new = after.predictions.get((machine, model), old)
-        if model_key(model) not in own.models and abs(new / old - 1) > PREDICTION_SHARE:
+        if read_model(model).slug not in own.models and abs(new / old - 1) > PREDICTION_SHARE:
             yield f"moves the prediction for {machine} with {model} by more than 2 %"
 
 

@@ -2,10 +2,11 @@
 
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
+from answers.names import read_model
 from answers.shapes import facts_of, shape_of
 
 
 def known(name: str, quantisation: str = "Q4_K_M", *, with_head: bool = False) -> ModelFacts:
-    shape = shape_of(name)
+    shape = shape_of(read_model(name).slug)
     assert shape is not None
     return facts_of(shape, quantisation_of(quantisation), with_head=with_head)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts, Setting
 from answers.model_names import quantisation_of
+from answers.names import read_model
 from answers.shapes import facts_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
@@ -98,7 +99,8 @@ def facts_behind(point: Point) -> ModelFacts:
 
     Raises `UnknownShapeError` if neither describes the model's layers.
     """
-    shape, bits, arch = shape_of(point.model), quantisation_of(point.quant), point.arch
+    shape, bits = shape_of(read_model(point.model).slug), quantisation_of(point.quant)
+    arch = point.arch
     if shape is None:
         if arch is None or not _layers(arch):
             raise UnknownShapeError(

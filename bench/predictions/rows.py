@@ -81,7 +81,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
     for row in rows:
         name = row["target_label"].split(", thinking")[0]
         rig = _rig(row["device_label"], on_cpu=row["on_cpu"])
-        shape = shape_named(name)
+        shape = shape_named(read_model(name).slug)
         if rig is None or shape is None or not _LEAST < row["speedup"] < _MOST:
             continue
         depth = row["depth"] or default_depth(row["method"])
@@ -127,7 +127,7 @@ def _drafting(draft: str | None, target: ShapeRow, method: str) -> float:
     """The share of a target's weights that a draft model reads for each token."""
     if drafting_class(method) != "model":
         return 0.0
-    shape = shape_named(draft or "")
+    shape = shape_named(read_model(draft or "").slug)
     if shape is None:
         return _USUAL_DRAFTING
     read = (weights_per_token(facts_of(each, None)) for each in (shape, target))

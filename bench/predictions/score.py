@@ -21,8 +21,10 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.table import Table
 
+from answers.acceptance import drafted
 from answers.answer import Answer, answer
 from answers.catalog import way_of
+from answers.engine_commands import source_of
 from answers.engine_table import engine_kind
 from answers.errors import QuestionError
 from answers.estimate import typical
@@ -123,7 +125,8 @@ def _with_acceptance(row: Mapping[str, Any], ratio: float, method: str) -> Score
     if not row.get("depth") or not (share or tokens) or drafting_class(method) == TEXT:
         return None
     share = share / 100 if share and share > 1 else share
-    own = OwnRounds(share=None if tokens else share, tokens=tokens)
+    depth = int(row["depth"]) if tokens else drafted(source_of(method), int(row["depth"]))
+    own = OwnRounds.stated({depth: tokens or 1 + (share or 0.0) * depth})
     found = answer_to(row, method, own)
     gain = found.judged.gain if found and found.judged else None
     return _scored(row, ratio, gain) if gain else None

@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.rounds import Curve, Ranged
+from answers.rounds import Curve
+from answers.speed import Ranged
 from estimates.distributions import t_quantile
 from estimates.intervals import deviation, time_ratio
 
@@ -100,7 +101,7 @@ def at_depth(
         by_task={task: _tokens([group]) for task, group in tasks.items()},
         tried=tried,
         acceptance=tuple(b / a if a else None for a, b in zip(tried, reached, strict=True)),
-        speedup=curve.speedup(tokens, depth, drafting_ms)
+        speedup=curve.speedup(tokens, depth, drafting_ms / curve.step_ms)
         if curve and drafting_ms is not None
         else None,
     )

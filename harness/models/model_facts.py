@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from answers.catalog import model_meant, model_of
-from answers.names import ModelRef
+from answers.names import ModelRef, read_model
 from answers.presets import Preset
 from answers.sized_shapes import shape_named
 from answers.ways import PlannedModel
@@ -56,9 +56,8 @@ def of_preset(preset: Preset, *, client: "Hub | None" = None) -> PlannedModel | 
 
 def _from_file(path: Path, *, server_name: str) -> PlannedModel:
     facts = gguf_shape.facts_of_file(path)
-    return PlannedModel(
-        facts=facts, path=path, server_name=server_name, shape=shape_named(facts.name)
-    )
+    shape = shape_named(read_model(facts.name).slug)
+    return PlannedModel(facts=facts, path=path, server_name=server_name, shape=shape)
 
 
 def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
@@ -82,7 +81,7 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
         facts=facts,
         path=paths[0],
         server_name=f"-hf {reference}",
-        shape=shape_named(facts.name),
+        shape=shape_named(read_model(facts.name).slug),
     )
 
 

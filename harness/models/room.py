@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from answers.catalog import preset_facts
 from answers.failed_allocation import after_failure
 from answers.model import LayerPlacement, ModelFacts, Setting
+from answers.names_table import listed_slug
 from answers.placement import fit
 from answers.presets import preset_named
 from answers.shapes import shape_of
@@ -59,7 +60,8 @@ def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
     """
     if ESTIMATED in (target.architecture, draft.architecture):
         return None
-    makers = {_MAKER.sub("", shape.name) for x in (target, draft) if (shape := shape_of(x.name))}
+    slugs = (listed_slug(each.name) for each in (target, draft))
+    makers = {_MAKER.sub("", shape.name) for slug in slugs if (shape := shape_of(slug))}
     if abs(target.vocabulary - draft.vocabulary) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
         return None
     sizes = f"{target.vocabulary:,} and {draft.vocabulary:,}"

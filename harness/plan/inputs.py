@@ -87,12 +87,12 @@ def _with_ways(
     own = own_acceptance(speed)
     if asked.alone or models.draft is None:
         asked = replace(asked, ways=tuple(own.applied(e, depth, asked.curve) for e in _ways(asked)))
-        return with_own_figures(asked, speed.results, depth, own.plain_tps)
-    named = _named(models.draft, models.draft_kind, asked.target, say)
-    named = own.applied(named, depth, asked.curve, is_named=True)
-    if own.accepted and named.source == "text" and named.accepted is None:
-        asked = replace(asked, notes=(*asked.notes, _NO_SHARE))
-    asked = replace(asked, ways=(*_others(asked, named), named), named=named)
+    else:
+        named = _named(models.draft, models.draft_kind, asked.target, say)
+        named = own.applied(named, depth, asked.curve, is_named=True)
+        notes = (_NO_SHARE,) if own.share is not None and named.source == "text" else ()
+        ways = (*_others(asked, named), named)
+        asked = replace(asked, ways=ways, named=named, notes=(*asked.notes, *notes))
     return with_own_figures(asked, speed.results, depth, own.plain_tps)
 
 

@@ -11,7 +11,7 @@ from answers.engine_commands import source_of
 from answers.evidence import Rig
 from answers.kinds import Case, machine_kind
 from answers.machines import device_key
-from answers.rounds import usual_cost, yielded
+from answers.rounds import usual_cost
 from estimates.identity import identify
 from harness.report.setting_results import SettingFigures
 from schemas.submission import Arm, Submission
@@ -40,7 +40,7 @@ def sentences(best: SettingFigures, submission: Submission) -> Iterator[str]:
 def parts(case: Case, depth: int, own: tuple[float, float], drafting: float) -> Iterator[str]:
     tokens, cost = own
     known, usual = fitted(), fitted().usual_of(case)
-    low, high = ((yielded(first, depth) - 1) / depth for first in (usual.low, usual.high))
+    low, high = usual.shares(depth)
     share = (tokens - 1) / depth
     people = f"{usual.people} people with such drafts got {say.percent(low)} to {say.percent(high)}"
     kind = machine_kind(case.rig)

@@ -7,7 +7,7 @@ from answers.learned import learned
 from answers.machines import Computer
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
-from answers.names import card_key
+from answers.names import card_key, read_model
 from answers.rates import Rate, rate_of, rates_of, with_rates
 from answers.shapes import facts_of, shape_of
 from answers.ways import PlannedModel
@@ -56,7 +56,7 @@ def _rate(result: Submission, source: str) -> Rate | None:
     )
     target, tps = result.target, plain_tps(result)
     size = bytes_per_token(target)
-    shape, bits = shape_of(target.name), quantisation_of(target.quantisation or "")
+    shape, bits = shape_of(read_model(target.name).slug), quantisation_of(target.quantisation or "")
     if tps is None or not whole or len(result.machine.gpus) > 1:
         return None
     if shape is not None and bits is not None:

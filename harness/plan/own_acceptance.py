@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from answers.acceptance import drafted
-from answers.engine_commands import default_depth, source_of
+from answers.engine_commands import default_depth
 from answers.rounds import Curve
 from answers.ways import OwnRounds, Way
 from harness import features
@@ -20,11 +19,18 @@ _SIGN = b'"draftmap-submission"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnAcceptance:
-    """The asker's own acceptance, for all ways to draft or for one method; the plain speed."""
+    """The asker's own acceptance: the share of accepted drafts, or the tokens of a round.
 
-    accepted: OwnRounds | None = None
+    `depth` is the longest draft with which it was measured, `method` the only method that it is
+    about, if known. `plain_tps` is the plain speed. `basis` says where they come from.
+    """
+
+    share: float | None = None
+    tokens: float | None = None
+    depth: int | None = None
     method: str | None = None
     plain_tps: float | None = None
+    basis: str = ""
 
     def applied(
         self, way: Way, depth: int | None, curve: Curve | None, *, is_named: bool = False
@@ -34,22 +40,25 @@ class OwnAcceptance:
         Drafts from the text get them only if they are named, and no share of drafted tokens,
         because most of their rounds have no draft.
         """
-        own, text = self.accepted, way.source == "text"
+        text, share, tokens = way.source == "text", self.share, self.tokens
         if text and not is_named:
             return way
         way = replace(way, depths=(depth,)) if depth else way
-        if own is None or self.method not in (None, way.method) or (text and own.tokens is None):
+        known = tokens is not None or (share is not None and not text)
+        if not known or self.method not in (None, way.method):
             return way
-        measured = own.depth or depth
-        if curve and measured is None:
-            measured = default_depth(way.method)
-        depths = way.depths
-        if not depth and not curve:
-            least = math.ceil((own.tokens or 1) - 1)
+        depths, measured = way.depths, self.depth or depth
+        if curve:
+            measured = measured or default_depth(way.method)
+        elif not depth:
+            least = math.ceil((tokens or 1) - 1)
             fitting = tuple(each for each in depths if each >= least)
             depths = (measured,) if measured else fitting or (least,)
-        length = drafted(way.source, measured) if measured and own.tokens is None else measured
-        return replace(way, depths=depths, accepted=replace(own, depth=length))
+        at = (measured,) if measured else depths
+        if tokens is None:
+            at = tuple(drafted(way.source, each) for each in at)
+        each = {n: 1 + (share or 0.0) * n if tokens is None else tokens for n in at}
+        return replace(way, depths=depths, accepted=OwnRounds.stated(each, self.basis))
 
 
 def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:
@@ -57,40 +66,26 @@ def own_acceptance(speed: SpeedOptions) -> OwnAcceptance:
     given = [speed.acceptance is not None, speed.tokens_per_round is not None, bool(speed.log)]
     if sum(given) > 1:
         raise BadInputError("give one of --acceptance, --tokens-per-round and --log")
-    if speed.acceptance is not None:
-        basis = "the acceptance that you gave"
-        return OwnAcceptance(accepted=OwnRounds(share=speed.acceptance, basis=basis))
-    if speed.tokens_per_round is not None:
-        basis = "the tokens a round that you gave"
-        return OwnAcceptance(accepted=OwnRounds(tokens=speed.tokens_per_round, basis=basis))
     paths = [expanded(str(path)) for path in speed.log]
-    return _of_files(paths) if paths else OwnAcceptance()
-
-
-def _of_files(paths: list[Path]) -> OwnAcceptance:
     if len(paths) == 1 and _SIGN in paths[0].read_bytes()[:4096]:
-        return _of_result(paths[0])
-    run, plain_tps = features.part("logs").read(paths)
-    accepted = OwnRounds(
-        share=run.share if run.tokens is None else None,
-        tokens=run.tokens,
-        depth=run.depth,
-        basis=f"the acceptance in {run.name}",
+        from harness.record.own_runs import fastest  # noqa: PLC0415 - slow, and few name a result
+
+        best = fastest(paths[0])
+        method = best.arm.method
+        return OwnAcceptance(
+            tokens=best.whole.tokens_per_round,
+            depth=method.n_max,
+            method=method.type,
+            basis=f"the acceptance in {paths[0].name}",
+        )
+    if paths:
+        run, plain_tps = features.part("logs").read(paths)
+        share = run.share if run.tokens is None else None
+        basis = f"the acceptance in {run.name}"
+        return OwnAcceptance(
+            share=share, tokens=run.tokens, depth=run.depth, plain_tps=plain_tps, basis=basis
+        )
+    what = "acceptance" if speed.tokens_per_round is None else "tokens a round"
+    return OwnAcceptance(
+        share=speed.acceptance, tokens=speed.tokens_per_round, basis=f"the {what} that you gave"
     )
-    return OwnAcceptance(accepted=accepted, plain_tps=plain_tps)
-
-
-def _of_result(path: Path) -> OwnAcceptance:
-    from harness.record.own_runs import drafting  # noqa: PLC0415 - slow, and few name a result
-
-    found = [each for each in drafting(path) if source_of(each.arm.method.type) != "text"]
-    if not found:
-        raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
-    best = max(found, key=lambda each: each.whole.speedup or 0.0)
-    method = best.arm.method
-    accepted = OwnRounds(
-        tokens=best.whole.tokens_per_round,
-        depth=method.n_max,
-        basis=f"the acceptance in {path.name}",
-    )
-    return OwnAcceptance(accepted=accepted, method=method.type)

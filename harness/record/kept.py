@@ -12,7 +12,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from answers.machines import Computer
-from answers.rounds import Curve, Ranged
+from answers.rounds import Curve
+from answers.speed import Ranged
 from answers.ways import PlannedModel
 from estimates.decomposition import curve_of
 from harness import console, files

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from answers.machines import Computer
-from answers.names import card_key
+from answers.names import card_key, read_model
 from answers.rounds import Curve
 from answers.shapes import shape_of
 from answers.speed import weights_per_token
@@ -71,7 +71,7 @@ class MeasuredCurve:
         return Curve(probe=self.probe, source=self.source)
 
     def _require_model(self, name: str, target: PlannedModel) -> None:
-        shapes = (shape_of(self.model), target.shape)
+        shapes = (shape_of(read_model(self.model).slug), target.shape)
         names = [shape.name for shape in shapes if shape]
         # Some tools report the size of the weights, others that of the file including its header.
         expected = target.facts.model_bytes

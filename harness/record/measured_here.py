@@ -1,8 +1,7 @@
 """Base a plan on what was measured of its model: in this machine's record or in named results.
 
-A measured speedup comes first. Else, if a draft's accepted tokens were counted and the target's
-steps were timed, the two give the speedup by depth that `acceptance` prints. Counted tokens alone
-are the asker's acceptance.
+A measured speedup comes first. Else the tokens of a round that `acceptance` counted are the
+asker's acceptance.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from answers.answer import Answer
 from answers.machines import Computer
@@ -29,7 +28,7 @@ _REACH = 1.1  # of a plain speed; a step without context and sampling is slightl
 _MS = 1000.0
 
 if TYPE_CHECKING:
-    from harness.record.own_runs import Known, OwnRuns
+    from harness.record.own_runs import OwnRuns
 
 
 def with_own_figures(
@@ -63,7 +62,7 @@ def with_own_figures(
 
 
 def lines(found: Answer) -> Iterator[str]:
-    """Yield a sentence on each way to draft that was measured or counted here, the best first."""
+    """Yield a sentence on each way to draft that was measured here, the best first."""
     for each in sorted(found.options, key=lambda each: -each.tps.estimate):
         if each.way and each.way.basis and each.gain:
             gain, rates = each.gain, (each.tps.estimate, found.alone.tps.estimate)
@@ -99,60 +98,43 @@ def _results(question: Question, files: Sequence[Path]) -> Iterator[tuple[str, S
 
 
 def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | None) -> Way:
-    """Return a way to draft with its measured speedups, else with computed ones, if there are any.
+    """Return a way to draft with its measured speedups, else its counted tokens, if there are any.
 
     Another depth that is requested gets the speedup of the nearest one, with a wider interval. A
     requested acceptance counts instead.
     """
     if way.accepted is not None:
         return way
-    basis, gains = (runs and runs.speedups(way)) or _counted(way, question) or ("", {})
-    if depth is not None and gains:
+    basis, gains = (runs and runs.speedups(way)) or ("", {})
+    if not gains:
+        own = _own_rounds(way, question)
+        return replace(
+            way, depths=tuple(own.tokens) if own and not depth else way.depths, accepted=own
+        )
+    if depth is not None:
         nearest = min(gains, key=lambda each: abs(each - depth))
         gain, error = gains[nearest], 1.0
         if nearest != depth:
             basis, error = f"{basis}, at depth {nearest} instead of {depth}", _OTHER_DEPTH
         gains = {depth: replace(gain, low=gain.low / error, high=gain.high * error)}
-    own = None if gains else _own_rounds(way, question)
-    depths = tuple(sorted(gains)) or way.depths
-    if own and depth is None:
-        depths = tuple(range(1, len(own.counted) + 1))
-    return replace(way, depths=depths, measured=gains, basis=basis, accepted=own)
+    return replace(way, depths=tuple(sorted(gains)), measured=gains, basis=basis)
 
 
 def _own_rounds(way: Way, question: Question) -> OwnRounds | None:
-    """Return the tokens of a round that were counted with a draft model."""
-    found = _acceptance(way, question)
-    if found is None:
-        return None
-    read = say.count(found.answers, "answer")
-    return OwnRounds(
-        counted=tuple(each.estimate for each in found.tokens_per_round),
-        basis=f"the acceptance of {read} counted here, {_ago(found.measured_until)}",
-    )
-
-
-def _acceptance(way: Way, question: Question) -> KeptAcceptance | None:
-    """Return the newest counts of these models on this machine."""
+    """Return the newest tokens of a round that were counted of these models on this machine."""
     if question.computer.described or way.draft is None:
         return None
+    device = device_of(question.computer)
     for found in recorded(KeptAcceptance):
-        if is_model(found.model, question.target) and is_model(found.draft, way.draft):
-            return found
+        models = ((found.model, question.target), (found.draft, way.draft))
+        if found.device == device and all(is_model(*each) for each in models):
+            read = say.count(found.answers, "answer")
+            return OwnRounds(
+                tokens=dict(enumerate(found.tokens_per_round, 1)),
+                basis=f"the acceptance of {read} counted here, {_ago(found.measured_until)}",
+                drafting_ms=found.drafting_ms,
+            )
     return None
-
-
-def _counted(way: Way, question: Question) -> "Known | None":
-    """Return the speedups that counted tokens of a draft model and the measured steps give."""
-    curve, found = question.curve, _acceptance(way, question)
-    if curve is None or found is None or found.device != device_of(question.computer):
-        return None
-    read = say.count(found.answers, "answer")
-    return f"From {read} counted here, {_ago(found.measured_until)}, and {curve.source}", {
-        depth: SpeedEstimate(**asdict(gain), basis="curve")
-        for depth, tokens in enumerate(found.tokens_per_round, 1)
-        if (gain := curve.speedup(tokens, depth, found.drafting_ms)) is not None
-    }
 
 
 def _ago(time: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
+from answers.engine_commands import source_of
 from answers.machines import device_key
 from answers.names import card_key
 from answers.question import Question
@@ -15,6 +16,7 @@ from estimates.intervals import corrected_estimate
 from estimates.pairing import plain_tps
 from estimates.summary import summarize
 from harness.campaign.model import ALL_LAYERS
+from harness.errors import BadInputError
 from harness.record.kept import is_model
 from harness.record.read import result
 from harness.report.setting_results import SettingFigures, settings
@@ -62,17 +64,21 @@ class OwnRuns:
         return None
 
 
-def drafting(path: Path) -> list[SettingFigures]:
-    """Return a result's settings for single requests whose tokens a round are known.
+def fastest(path: Path) -> SettingFigures:
+    """Return a result's fastest setting for single requests that drafts in each round.
 
-    Raises `BadInputError` if the file is not a result.
+    Raises `BadInputError` if the file is not a result, or no tokens a round are known.
     """
     run = result(path)
-    return [
+    found = [
         each
         for each in settings(run, summarize(run))
         if each.alone and each.whole.tokens_per_round and each.arm.method.n_max
+        if source_of(each.arm.method.type) != "text"
     ]
+    if not found:
+        raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
+    return max(found, key=lambda each: each.whole.speedup or 0.0)
 
 
 def _is_such(run: Submission, question: Question) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from answers.rounds import chance_of
+from answers.rounds import chances as chances_of
 from estimates import decomposition as parts
 from estimates.pairing import pair
 from harness.tune.search import Family
@@ -74,8 +74,7 @@ def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
     if not chances:
         counted = parts.accepted_lengths(trials)
         yielded = parts.tokens_per_round(trials) or 1.0
-        alike = (chance_of(yielded, depth),) * depth
-        chances = chances_from(counted, depth) if counted else alike
+        chances = chances_from(counted, depth) if counted else chances_of(yielded, depth)
     return Drafts(chances=chances, lengths=lengths or (*(0,) * depth, 1))
 
 

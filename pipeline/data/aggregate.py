@@ -10,6 +10,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from answers.names import read_model
 from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
 from pipeline.data.load import sql_text
@@ -137,7 +138,7 @@ def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
     references = (
         {**asdict(each), "parameters": shape.parameters}
         for each in words.REFERENCE_MODELS.values()
-        if (shape := shape_named(each.preset))
+        if (shape := shape_named(read_model(each.preset).slug))
     )
     create("vocabulary_reference_model", references, **NAMED, preset=TEXT, parameters=WHOLE)
     runners = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
 
-from answers.model_names import model_key
+from answers.names import read_model
 from estimates.roofline import normalised
 from pipeline.collection.published import Row
 from pipeline.intake import git
@@ -55,7 +55,10 @@ def keys(document: Row) -> Iterator[str]:
             own, base = rates[row["id"]], rates.get(row.get("baseline_row"), {})
             figures = [base.get("decode_tps"), own.get("decode_tps"), own.get("speedup")]
             fields = [row.get(name) for name in ("method", "n_max", "task", "outcome")]
-            fields += [model_key(row["target"]["name"]), row.get("settings", {}).get("concurrency")]
+            fields += [
+                read_model(row["target"]["name"]).slug,
+                row.get("settings", {}).get("concurrency"),
+            ]
             for by in [None] if base else [row.get("contributor"), address_of(document, row)]:
                 yield json.dumps([gpus.get(row.get("rig")), by, *fields, *figures])
 

@@ -65,9 +65,9 @@ def test_nine_in_ten_people_published_yields_within_the_range_that_a_curve_is_us
     people = yields()
     shares = [
         fmean(
-            low <= tokens <= high
+            usual.low <= tokens <= usual.high
             for depth, tokens in rows
-            for low, _, high in [usual_tokens(depth)]
+            for usual in [usual_tokens(depth)]
         )
         for rows in people.values()
     ]
@@ -78,7 +78,7 @@ def test_nine_in_ten_people_published_yields_within_the_range_that_a_curve_is_us
 
 def test_the_usual_yield_is_the_median_of_the_people() -> None:
     ratios = [
-        median(tokens / usual_tokens(depth)[1] for depth, tokens in rows)
+        median(tokens / usual_tokens(depth).estimate for depth, tokens in rows)
         for rows in yields().values()
     ]
 

@@ -2,16 +2,17 @@
 
 import pytest
 
-from answers.catalog import model_named
+from answers.catalog import model_meant
 from answers.machines import MachineWords, described_computer
 from answers.model import Setting
+from answers.names import read_model
 from answers.placement import Extent, LoadPlan, Projection, fit
 from answers.shapes import stated_bytes
 from answers.usual_weights import QUANTISATIONS, largest_quantisation
 
 
 def plan_of(model: str, card: str, ram: float = 32) -> LoadPlan:
-    target = model_named(model)
+    target = model_meant(read_model(model))
     assert target is not None
     return described_computer(MachineWords(gpus=(card,), ram=ram)).load(target.facts, Setting())
 
@@ -61,15 +62,15 @@ def test_a_table_of_embeddings_counts_in_main_memory() -> None:
     ],
 )
 def test_sizes_of_files_are_those_of_public_listings(model: str, gigabytes: float) -> None:
-    target = model_named(model)
+    target = model_meant(read_model(model))
 
     assert target is not None
     assert target.facts.model_bytes / 1e9 == pytest.approx(gigabytes, rel=0.04)
 
 
 def test_a_size_is_stated_for_a_model_and_a_quantisation() -> None:
-    assert stated_bytes("Qwen3.8-Flash-Next", "UD-IQ1_S") == 72_546_461_344
-    assert stated_bytes("Qwen3.8-Flash-Next", "UD-Q6_K_XL") is None
+    assert stated_bytes("qwen3.8-flash-next", "UD-IQ1_S") == 72_546_461_344
+    assert stated_bytes("qwen3.8-flash-next", "UD-Q6_K_XL") is None
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from answers.answer import Answer, answer
-from answers.catalog import model_named
+from answers.catalog import model_meant
 from answers.deciding import deciding
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import LayerPlacement
+from answers.names import read_model
 from answers.placement import project
 from answers.question import Question
-from answers.rounds import tokens_per_round
 from answers.speed import plain
 from answers.ways import OwnRounds
 from answers.words import lines, verdict
@@ -31,7 +31,7 @@ def machines() -> tuple[MachineWords, ...]:
 
 @cache
 def models() -> tuple[str, ...]:
-    return tuple(name for _, name in listed_models(()) if model_named(name) is not None)
+    return tuple(name for _, name in listed_models(()) if model_meant(read_model(name)) is not None)
 
 
 def question(seed: int) -> Question:
@@ -62,7 +62,7 @@ def test_no_ratio_exceeds_what_its_rounds_can_yield(seed: int) -> None:
     for option in found.options:
         gain = option.gain
         assert gain is not None
-        most = tokens_per_round(1.0, option.depth)
+        most = option.depth + 1
         assert 0 < gain.low <= gain.estimate <= gain.high <= most * 1.000001
         # A round that yields all of its tokens takes at least as long as a plain step.
         assert most / gain.estimate >= 0.999999
@@ -97,7 +97,8 @@ def test_an_own_acceptance_gives_the_gain_that_the_strip_shows_for_it(seed: int)
     known = deciding(found := answer(asked))
     if known is None or found.judged is None or found.judged.way is None:
         return
-    way = replace(found.judged.way, depths=(known.depth,), accepted=OwnRounds(share=share))
+    stated = OwnRounds.stated({known.depth: 1 + share * known.depth})
+    way = replace(found.judged.way, depths=(known.depth,), accepted=stated)
 
     own = answer(replace(asked, ways=(way,), named=way))
 
@@ -150,8 +151,8 @@ def test_plain_speed_falls_with_the_file_the_context_and_layers_in_main_memory(s
 
 def slower_host(computer: Computer) -> bool:
     """Whether main memory is known to be slower than the device's memory by a wide margin."""
-    device, host = computer.speed.device_gb_per_s, computer.speed.host_gb_per_s
-    return device is not None and device >= 4 * (host or 50)
+    device, host = computer.speed.device, computer.speed.host
+    return device.assumed is None and device.gb_per_s >= 4 * host.gb_per_s
 
 
 @pytest.mark.parametrize("seed", few(range(1000), 100))

@@ -4,8 +4,7 @@ import pytest
 
 from answers.errors import QuestionError
 from answers.machines import MachineWords, described_computer
-from answers.model_names import model_key
-from answers.names import card_key, is_placeholder, nearest_cards
+from answers.names import card_key, is_placeholder, nearest_cards, read_model
 from answers.sized_shapes import shape_named
 from harness.machine.computer import computer_of
 
@@ -27,8 +26,10 @@ def test_a_card_with_less_memory_can_be_slower_than_its_name_says() -> None:
 
 
 def test_two_models_of_one_shape_keep_two_names() -> None:
-    assert model_key("Qwen3.6-27B") != model_key("Qwen3.8-27B")
-    assert shape_named("Qwen3.6-27B") is shape_named("Qwen3.8-27B")
+    one, other = (read_model(name).slug for name in ("Qwen3.6-27B", "Qwen3.8-27B"))
+
+    assert one != other
+    assert shape_named(one) is shape_named(other)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from answers.model import Memory, Setting
 from answers.placement import LoadPlan, fit, free_of, largest_context
-from answers.speed import MachineSpeed, plain
+from answers.speed import nominal_speed, plain
 from tests.known_models import known
 
 HOST = Memory(name="host", free_mib=30_000)
@@ -41,7 +41,7 @@ def test_a_dense_model_of_8b_on_a_12_gb_card() -> None:
     assert largest_context(case, found.placement) == 17_664
     # 7604.3 MiB and 128 of cache at 1,024 tokens (an eighth of the context), at 360 x 0.62 GB/s:
     # 36.32 ms; 32 layers start in 0.64 ms more.
-    machine = MachineSpeed(device_gb_per_s=360, host_gb_per_s=None)
+    machine = nominal_speed(360, None)
     assert plain(case, found, machine).estimate == pytest.approx(1000 / 36.97, rel=1e-3)
 
 

@@ -12,7 +12,6 @@ from answers.rounds import (
     chance_of_gain,
     drafting_share,
     highest,
-    round_cost,
     speedup,
     tokens_of,
     usual_cost,
@@ -22,7 +21,7 @@ from answers.ways import OwnRounds, Way
 from schemas.submission import VerificationProbe
 from tests.known_models import known
 
-HEAD = Way(source="own-head", method="mtp", accepted=OwnRounds(share=0.5))
+HEAD = Way(source="own-head", method="mtp", accepted=OwnRounds.stated({3: 2.5}))
 CURVE = Curve(
     probe=VerificationProbe(
         context_tokens=0, repeats=3, widths=(1, 2, 4), step_ms_median=(10.0, 11.0, 14.0)
@@ -66,12 +65,11 @@ def test_the_usual_cost_of_a_round_is_that_of_its_kind_of_machine() -> None:
 
 
 def test_an_acceptance_at_another_depth_falls_with_each_position() -> None:
-    half = OwnRounds(share=0.5, depth=1)
+    half = replace(HEAD, accepted=OwnRounds.stated({1: 1.5}))
 
-    assert tokens_of(OwnRounds(share=0.5), 3) == 2.5
-    assert tokens_of(half, 1) == 1.5
+    assert tokens_of(half, 1).estimate == 1.5
     # 1/2, and for the second token 1/2 to the power of 1.35.
-    assert tokens_of(half, 2) == pytest.approx(1.5 + 0.5**2.35)
+    assert tokens_of(half, 2).estimate == pytest.approx(1.5 + 0.5**2.35)
 
 
 def test_with_a_curve_the_speedup_is_the_tokens_over_the_cost() -> None:
@@ -79,7 +77,6 @@ def test_with_a_curve_the_speedup_is_the_tokens_over_the_cost() -> None:
 
     # A step over four tokens takes 1.4 plain steps.
     cost = 1.4 + 3 * drafting_share(case, "own-head")
-    assert round_cost(case, HEAD, 3, 2.5, CURVE) == pytest.approx(cost)
     assert speedup(case, HEAD, 3, CURVE).estimate == pytest.approx(2.5 / cost)
 
 
@@ -89,9 +86,11 @@ def test_a_target_that_goes_back_to_a_checkpoint_reads_the_accepted_tokens_again
     case = load(target)
     copies = replace(case, setting=replace(case.setting, rollback_states=3))
 
-    # 1.875 tokens: in seven rounds of eight, a draft of three tokens is not accepted entirely.
-    again = round_cost(case, HEAD, 3, 1.875, CURVE) - round_cost(copies, HEAD, 3, 1.875, CURVE)
-    assert again == pytest.approx(7 / 8)
+    # The three tokens are accepted with 1/2, 1/2 to the power of 1.35, and of 1.7.
+    half = replace(HEAD, accepted=OwnRounds.stated({3: 1.5 + 0.5**2.35 + 0.5**4.05}))
+    tokens = tokens_of(half, 3).estimate
+    again, once = (tokens / speedup(each, half, 3, CURVE).estimate for each in (case, copies))
+    assert again - once == pytest.approx(1 - 0.5**4.05)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from answers.model_names import quantisation_of
+from answers.names import read_model
 from answers.presets import preset_named
 from answers.shapes import facts_of, shape_of, shapes
 from answers.sized_shapes import shape_named
@@ -14,7 +15,7 @@ from answers.speed import weights_per_token
     [("foo-7b", 7), ("bar-30b-a3b", 30), ("baz-135m", 0.135), ("GLM-4.6", 355), ("Kimi-K2", 1000)],
 )
 def test_the_shape_has_the_parameters_that_are_stated(name: str, billions: float) -> None:
-    shape = shape_named(name)
+    shape = shape_named(read_model(name).slug)
 
     assert shape is not None
     assert shape.parameters == pytest.approx(billions * 1e9, rel=0.02)
@@ -62,7 +63,7 @@ def test_an_estimated_size_is_marked_and_has_a_wider_error() -> None:
     assert estimated.basis == (
         "foo-8b is not in our table of shapes; the plan is based on the 8B in its name"
     )
-    stated = shape_named("DeepSeek R1")
+    stated = shape_named(read_model("DeepSeek R1").slug)
     assert stated is not None
     assert "671B-A37B (published configuration" in stated.basis
 

@@ -19,6 +19,7 @@ from answers.choices import PlanOption
 from answers.evidence import PairFigure, rig_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
+from answers.names import read_model
 from answers.question import Question
 from answers.speed import Basis, SpeedEstimate
 from answers.words import accuracy
@@ -167,7 +168,10 @@ def test_a_way_that_does_not_fit_is_not_recommended() -> None:
     question = asked()
     # 42 GB of a draft for a card of 24 GB.
     large = catalog.way_by(
-        "draft-model", question.target, catalog.model_named("llama-3.3-70b"), "llama-3.3-70b"
+        "draft-model",
+        question.target,
+        catalog.model_meant(read_model("llama-3.3-70b")),
+        "llama-3.3-70b",
     )
 
     found = answer(replace(question, ways=(large,)))

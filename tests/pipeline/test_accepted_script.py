@@ -60,9 +60,8 @@ def test_the_field_of_the_page_gives_what_the_terminal_gives(tmp_path: Path) -> 
         assert found.judged is not None
         assert found.judged.way is not None
         assert known is not None
-        way = replace(
-            found.judged.way, depths=(known.depth,), accepted=OwnRounds(share=share), measured={}
-        )
+        stated = OwnRounds.stated({known.depth: 1 + share * known.depth})
+        way = replace(found.judged.way, depths=(known.depth,), accepted=stated, measured={})
         with_own = answer(replace(found.question, ways=(way,), named=way)).judged
         assert with_own is not None
         assert with_own.gain is not None

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from answers.catalog import draft_files, model_named
+from answers.catalog import draft_files, model_meant
 from answers.listed import model_label, question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.model import Memory, Setting
+from answers.names import read_model
 from answers.placement import Draft, Extent, LoadPlan, fit, free_of
 from answers.shapes import shapes
 from pipeline.site.pages import fits
@@ -39,13 +40,13 @@ def extent_of(asked: dict[str, Any]) -> tuple[Extent | None, bool]:
 
 def case_of(asked: dict[str, Any]) -> LoadPlan:
     """The same question on a card and in ample main memory, built by hand."""
-    target = model_named(f"{asked['model']}:{asked['quantisation']}")
+    target = model_meant(read_model(f"{asked['model']}:{asked['quantisation']}"))
     assert target is not None
     head, recurrent = asked["draft"] == "head", target.facts.recurrent
-    usual = model_named(asked["model"])
+    usual = model_meant(read_model(asked["model"]))
     assert usual is not None
     preset = draft_files(usual).get(DRAFT_MODEL) if asked["draft"] == "model" else None
-    small = model_named(preset.name) if preset else None
+    small = model_meant(read_model(preset.name)) if preset else None
     return LoadPlan(
         target=target.facts,
         setting=Setting(

@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from answers.rounds import tokens_per_round
-from pipeline.site.pages.how_it_works import WhatIfInputs, round_cost, speedup, with_flags
+from pipeline.site.pages.how_it_works import (
+    WhatIfInputs,
+    round_cost,
+    speedup,
+    tokens_per_round,
+    with_flags,
+)
 from schemas.vocabulary.flags import FLAGS
 
 PAGE = (Path(__file__).parents[2] / "site_src" / "methodology.md").read_text("utf-8")

@@ -21,7 +21,7 @@ from answers.evidence import PairFigure
 from answers.learned import Learned
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
-from answers.model_names import model_key
+from answers.names import read_model
 from pipeline.site.pages.launchers import COLUMNS, FOLDER, key, methods_of
 from schemas.codec import decode
 from tests.scripts import NODE
@@ -129,8 +129,9 @@ def _in_terminal(site: Path, _: str, repository: str, method: str, card: str) ->
     rates = decode(Learned, json.loads((assets / "planner.json").read_bytes())).rates
     model = read(site, "resolve")["models"][key(repository)]
     name = json.loads((assets / f"answers/{model}.json").read_bytes())["name"]
-    assert model_key(name) == model_key(repository.replace("Qwen_Qwen", "Qwen"))
-    pairs = {model_key(name): [each for each in evidence if each.model == model_key(name)]}
+    slug = read_model(name).slug
+    assert slug == read_model(repository.replace("Qwen_Qwen", "Qwen")).slug
+    pairs = {slug: [each for each in evidence if each.model == slug]}
     computer = described_computer(MachineWords(gpus=(card,)))
     question = question_by_name(name, computer, pairs=pairs, rates=rates)
     assert question is not None

@@ -77,7 +77,7 @@ def answer_files(
     )
     ids = launchers.device_ids(asked, on_map)
     machines = {ids[each.number]: each for each in computers}
-    entries = [_model(*each, by_model.get(each[0], ()), addresses.get(each[0])) for each in models]
+    entries = [_model(key, by_model.get(key, ()), addresses.get(key)) for key, _ in models]
     index = {"machines": [*_listed(asked, computers, on_map)], "models": entries}
     about = _document(**index, processors=PROCESSORS, words=WORDS, decides=rules())
     yield Asset(path=f"{FOLDER}/index.json", data=about)
@@ -127,13 +127,13 @@ def _target(key: str, own: Iterable[PairFigure]) -> str:
     return tried.target if tried else re.sub(r"[^a-z0-9]+", "-", key)
 
 
-def _model(key: str, name: str, own: Sequence[PairFigure], page: str | None) -> tuple[object, ...]:
+def _model(key: str, own: Sequence[PairFigure], page: str | None) -> tuple[object, ...]:
     """A model's id, label, parameters, whether it is a mixture, the number of people, and the page.
 
     The page is true if its address follows from the id, and its address if not. If several
     models fit a question, scripts choose the one of most people.
     """
-    shape = shape_named(name)
+    shape = shape_named(key)
     ordered = sorted(own, key=attrgetter("people"))  # of each device, most people come last
     target = _target(key, own)
     return (

@@ -15,7 +15,7 @@ from answers.listed import (
     question_by_name,
 )
 from answers.machines import described_computer
-from answers.model_names import model_key
+from answers.names import read_model
 from answers.rates import Rate
 from pipeline.site.pages import evidence_file, strips
 from pipeline.site.pages.answer_card import card_of
@@ -101,7 +101,7 @@ def answers(
 ) -> Iterator[Page | Asset]:
     """Yield the evidence file, all answer files, and the pages of the common answers."""
     named = connection.table("main_pair").select("target_label", "target").fetchall()
-    addresses = {model_key(label): target_address(target) for label, target in named}
+    addresses = {read_model(label).slug: target_address(target) for label, target in named}
     drawn = strips.rows_by_method(connection)
     dots = {(row.device, row.target, row.method): row.dots for row in drawn}
     yield evidence_file.evidence_file(pairs)

@@ -72,8 +72,7 @@ class PlannedMachine:
         if self.rates:
             computer = with_rates(computer, self.rates, facts)
         speed = computer.speed
-        reached = f"{speed.device_reached_gb_per_s} {speed.host_reached_gb_per_s}"
-        return f"{self.digest} {reached}", computer
+        return f"{self.digest} {speed.device.gb_per_s} {speed.host.gb_per_s}", computer
 
 
 def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[PlannedMachine]:

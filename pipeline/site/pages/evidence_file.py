@@ -8,7 +8,7 @@ import msgspec
 
 from answers.evidence import PairFigure
 from answers.machines import device_key
-from answers.model_names import model_key
+from answers.names import read_model
 from answers.presets import preset_named
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, read
@@ -35,7 +35,7 @@ def pairs(connection: duckdb.DuckDBPyConnection) -> Iterator[PairFigure]:
             cards=cards,
             on_cpu=row.on_cpu,
             gib=row.vram_gib,
-            model=model_key(row.target_label),
+            model=read_model(row.target_label).slug,
             method=row.method,
             task=row.task,
             tier=row.tier,

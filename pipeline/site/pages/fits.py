@@ -16,6 +16,7 @@ from answers import catalog, placement, usual_weights
 from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
 from answers.model import Setting
+from answers.names import read_model
 from answers.rates import Rate
 from answers.shapes import shapes
 from answers.ways import DraftSource, PlannedModel, Way
@@ -172,7 +173,7 @@ def _ways(name: str) -> Mapping[str, Way]:
 
 
 def _model(name: str) -> PlannedModel:
-    found = catalog.model_named(name)
+    found = catalog.model_meant(read_model(name))
     if found is None:
         raise LookupError(name)  # every shape in the table can be planned
     return found

@@ -16,7 +16,6 @@ from pathlib import Path
 import duckdb
 from markupsafe import Markup
 
-from answers.rounds import tokens_per_round
 from pipeline.site.charts import draw
 from pipeline.site.pages import expected
 from pipeline.site.pages.model import Page, Site
@@ -59,6 +58,11 @@ OPENING = WhatIfInputs(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08
 def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
     """R, the cost of a round in units of one plain decoding step."""
     return depth * draft_cost + 1.0 + verify_cost * depth
+
+
+def tokens_per_round(acceptance: float, depth: int) -> float:
+    """The tokens of a round whose drafted tokens are all accepted with this chance."""
+    return sum(acceptance**n for n in range(depth + 1))
 
 
 def speedup(settings: WhatIfInputs, depth: int) -> float:

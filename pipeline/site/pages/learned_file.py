@@ -14,6 +14,7 @@ from answers.machines import device_key
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
 from answers.model_names import quantisation_of
+from answers.names import read_model
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
 from answers.shapes import facts_of, shape_of
@@ -35,7 +36,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
     """
     found: list[tuple[Voice, Rate]] = []
     for row in read(connection, "planner_rates"):
-        shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
+        shape, bits = shape_of(read_model(row.target_label).slug), quantisation_of(row.quantisation)
         if shape is None or bits is None:
             continue
         facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
@@ -59,7 +60,7 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
     """Planned and measured MiB of each target that was entirely in GPU or in main memory."""
     rows = []
     for row in read(connection, "planner_memory"):
-        shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
+        shape, bits = shape_of(read_model(row.target_label).slug), quantisation_of(row.quantisation)
         if shape is None or bits is None:
             continue
         facts = facts_of(shape, bits, file_bytes=row.file_bytes)

@@ -8,6 +8,7 @@ import duckdb
 from markupsafe import Markup
 
 from answers.kinds import TEXT, drafting_class
+from answers.names import read_model
 from answers.sized_shapes import shape_named
 from pipeline.site.charts import draw
 from pipeline.site.pages import strips
@@ -124,7 +125,7 @@ def is_slower(row: Row) -> bool:
 
 
 def _mixture(row: Row) -> bool:
-    shape = shape_named(row.target_label)
+    shape = shape_named(read_model(row.target_label).slug)
     return shape is not None and shape.experts > 0
 
 

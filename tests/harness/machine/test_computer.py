@@ -4,7 +4,6 @@ import pytest
 
 from answers.answer import Answer, answer
 from answers.machines import MachineWords, reported_card
-from answers.speed import device_rate
 from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
@@ -34,7 +33,8 @@ def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:
     assert found.unified
     assert found.devices[0].free_mib == 0.75 * 65536
     assert found.host.free_mib == 65536 - 2048
-    assert found.speed.device_gb_per_s == found.speed.host_gb_per_s == pytest.approx(409.6)
+    assert found.devices[0].bandwidth_gb_per_s == pytest.approx(409.6)
+    assert found.host.bandwidth_gb_per_s == pytest.approx(409.6)
 
 
 def test_layers_on_a_unified_memory_device_use_host_memory() -> None:
@@ -180,9 +180,10 @@ def test_graphics_of_a_processor_read_at_the_rate_of_main_memory() -> None:
 
     # What is not known stays `None` in the memory, and is assumed as for main memory.
     assert unknown.devices[0].bandwidth_gb_per_s is None
-    assert device_rate(unknown.speed) == pytest.approx(50 * 0.62)
+    assert unknown.speed.device.gb_per_s == pytest.approx(50 * 0.62)
     assert not any("400" in note for _, note in unknown.rate_notes())
-    assert known.devices[0].bandwidth_gb_per_s == known.speed.device_gb_per_s == 89.6
+    assert known.devices[0].bandwidth_gb_per_s == 89.6
+    assert known.speed.device.gb_per_s == pytest.approx(89.6 * 0.62)
 
 
 def test_a_processor_is_a_machine_without_a_card() -> None:

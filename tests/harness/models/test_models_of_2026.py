@@ -4,6 +4,7 @@ import pytest
 
 from answers.learned import logged_memory_error
 from answers.machines import MachineWords
+from answers.names import read_model
 from answers.presets import presets
 from answers.shapes import shape_of
 from harness.machine.computer import computer_of
@@ -46,7 +47,7 @@ def test_the_shapes_of_2026_have_the_parameters_in_their_names() -> None:
     billions = {
         name: round(shape.parameters / 1e9)
         for name in ("qwen3.8-flash-next", "gemma-4-26b-a4b", "gemma-4-31b")
-        if (shape := shape_of(presets()[name].model))
+        if (shape := shape_of(read_model(presets()[name].model).slug))
     }
 
     assert billions == {"qwen3.8-flash-next": 125, "gemma-4-26b-a4b": 25, "gemma-4-31b": 30}

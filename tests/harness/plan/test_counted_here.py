@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from answers.rounds import Ranged
+from answers.speed import Ranged
 from harness.cli import app
 from harness.machine.computer import computer_of
 from harness.models.describe import describe

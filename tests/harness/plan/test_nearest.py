@@ -11,6 +11,7 @@ from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import ModelFacts
 from answers.rates import Rate, rates_of, reached, with_rates
+from answers.speed import Bandwidth
 from answers.ways import PlannedModel
 from harness.errors import BadInputError
 from harness.machine.computer import computer_of
@@ -56,20 +57,20 @@ def test_a_result_of_the_same_card_gives_its_memory_rate(result: Path) -> None:
     found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
 
     # The sample's rounds take about 20.1 ms each and read 3.5 GB.
-    assert found.device_reached_gb_per_s == pytest.approx(3.5 / 0.0201, rel=0.02)
-    assert found.host_reached_gb_per_s is None
+    assert found.device.gb_per_s == pytest.approx(3.5 / 0.0201, rel=0.02)
+    assert not found.host.nearest
 
 
 def test_a_rate_of_another_card_tells_nothing() -> None:
     rates = [rate(4.0, 180, "rtx 4060")]
 
-    def reaches(card: str) -> float | None:
+    def reached(card: str) -> Bandwidth:
         here = computer(card)
         own = rates_of(here, rates)
-        return with_rates(here, own, TARGET.facts).speed.device_reached_gb_per_s
+        return with_rates(here, own, TARGET.facts).speed.device
 
-    assert reaches("RTX 4070 12 GB") is None
-    assert reaches("RTX 4060 8 GB") == pytest.approx(180)
+    assert not reached("RTX 4070 12 GB").nearest
+    assert reached("RTX 4060 8 GB").gb_per_s == pytest.approx(180)
 
 
 def test_a_file_of_another_card_is_refused(result: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_file_of_another_card_is_refused(result: Path) -> None:
         with_results(computer("RTX 4070 12 GB"), (result,), TARGET)
 
     found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
-    assert found.device_reached_gb_per_s is not None
+    assert found.device.nearest
 
 
 @pytest.mark.parametrize(

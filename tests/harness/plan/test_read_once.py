@@ -13,7 +13,7 @@ from answers import names, presets
 from tests.harness.plan.test_plan_command import call
 
 # Every function that reads a name as people type it.
-READERS = ("read_machine", "read_model", "read", "preset_named", "card_key", "model_key")
+READERS = ("read_machine", "read_model", "read", "preset_named", "card_key")
 
 
 @pytest.fixture

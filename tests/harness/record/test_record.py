@@ -155,8 +155,12 @@ def test_counts_and_step_times_give_the_table_of_acceptance(
     assert found["speedup"]["estimate"] == pytest.approx(best["estimate"], rel=0.02)
     assert found["speedup"]["low"] == pytest.approx(best["low"], rel=0.02)
     assert before["basis"] != "curve"
-    first = call("plan", models[1], models[3]).stdout.splitlines()[0]
-    assert "answers counted here, 1 minute ago, and the probe of " in first
+    assert "answers counted here, 1 minute ago, a round " in call("plan", *pair[:2]).stdout
+    # The words, the verdict and the strip have the counted tokens.
+    assert found["decides"]["is_own"]
+    depth = found["decides"]["depth"]
+    tokens = table["depths"][depth - 1]["tokens_per_round"]["estimate"]
+    assert found["decides"]["expected"] == pytest.approx((tokens - 1) / depth, abs=0.01)
 
 
 def test_a_run_counts_before_counts_of_accepted_tokens(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from answers.rounds import chance_of
 from bench import tune, tune_rigs
 from harness.tune import decisions, forecast
 from harness.tune.forecast import Candidate
@@ -80,11 +79,6 @@ def test_a_server_without_probes_is_forecast_from_two_depths() -> None:
     found = forecast.of_family(campaign(trials, arms=(BASELINE, shallow, deep)), [deep, shallow])
 
     assert found == pytest.approx((1.75 / 1.2, 2.25 / 1.5))
-
-
-def test_tokens_per_round_alone_give_one_chance_for_all_positions() -> None:
-    # 1 + 0.5 + 0.25 = 1.75.
-    assert chance_of(1.75, 2) == pytest.approx(0.5)
 
 
 def test_a_family_without_a_measurement_is_not_forecast() -> None:
