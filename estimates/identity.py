@@ -6,7 +6,7 @@ addresses.
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -104,10 +104,8 @@ def identify(submission: Submission) -> Identity:
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
-    apart = [LOW_POWER] if machine.power_mode == "low" else []
-    apart += [f"{LANGUAGES[language]} text"] if (language := submission.suite.language) else []
     digest = _machine(machine)
-    changed = non_default(submission.settings, (*of_all_arms(submission), *apart))
+    changed = non_default(submission.settings, (*of_all_arms(submission), *_apart(submission)))
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
     differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
@@ -135,6 +133,14 @@ def identify(submission: Submission) -> Identity:
         settings=tuple(setting(arm, submission) for arm in submission.arms),
         **asdict(changed),
     )
+
+
+def _apart(submission: Submission) -> Iterator[str]:
+    """Yield the conditions outside the settings that keep a result apart."""
+    if submission.machine.power_mode == "low":
+        yield LOW_POWER
+    if language := submission.suite.language:
+        yield f"{LANGUAGES[language]} text"
 
 
 def non_default(settings: Settings, arguments: tuple[str, ...] = ()) -> NonDefaultSettings:

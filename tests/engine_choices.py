@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemas.vocabulary.choices import CHOICES, measured_as
 from schemas.vocabulary.documents import document
+from schemas.vocabulary.engine_choices import CHOICES, measured_as
 
 STORED = document("engine_choices", "tests.data")
 CONTROL = "none"  # plain decoding

@@ -24,7 +24,7 @@ from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import command_words
 from schemas.submission import Method
 from schemas.vocabulary import METHODS
-from schemas.vocabulary.choices import CHOICES, measured_as
+from schemas.vocabulary.engine_choices import CHOICES, measured_as
 
 _HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/.*)?$")
 _USABLE = re.compile(r"[\x21-\x7e]+")

@@ -6,7 +6,7 @@ import pytest
 import xllamacpp
 
 from schemas.vocabulary import METHODS
-from schemas.vocabulary.choices import CHOICES
+from schemas.vocabulary.engine_choices import CHOICES
 from tests.engine_choices import STORED, of_help, of_vllm, unknown
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "llama-server"
