@@ -99,8 +99,7 @@ def identify(submission: Submission) -> Identity:
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
     # A model writes other texts with thinking on than with it off, so it is a separate target.
-    named = model_name(target.name)
-    shown_target = f"{named}, thinking" if submission.settings.thinking else named
+    shown_target = model_name(target.name) + (", thinking" if submission.settings.thinking else "")
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )

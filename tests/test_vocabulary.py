@@ -30,6 +30,7 @@ NAMED = {
     "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, its own word
     "estimates/model.py": {"empty-draft"},  # the same
     "estimates/arguments.py": {"lossy"},  # an effect of an argument
+    "schemas/public_arguments.py": {"lossy"},  # the same
     "harness/report/details.py": {"empty-draft", "lossy"},  # the same; a word in a column
     # Methods for targets with a head, and for models without a smaller one.
     # Methods that draft alike, so that figures of one inform the others.
