@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from statistics import harmonic_mean
 
 import msgspec
@@ -102,6 +103,7 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
             yield "host", _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S, "--ram-bandwidth")
 
 
+@cache
 def described_computer(words: MachineWords, said: NamedMachine | None = None) -> Computer:
     """The machine that a description means, with the parts `said` in the text of a question.
 

@@ -43,6 +43,7 @@ INDEXED_LETTERS = 200  # limit on a section's words, because a search loads the 
 SEARCHED: Mapping[str, Sequence[str]] = document("search", "pipeline.site")
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
 UNLISTED = re.compile(r"submissions/[^/#]+/")
+SHORT_FORM = re.compile(r"submissions/[^/]+/")
 LAST_LINES = 20
 OBJECTS_PER_COLLECTION = 200_000
 NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives cannot have an earlier date
@@ -83,8 +84,9 @@ def build(
             docs, results=results, extra=extra, site_url=site_url, cache=cache, jobs=jobs
         )
         _mark(output)
-        with _ready_made(docs / "submissions", output / "submissions"):
-            _run_mkdocs(docs, output, site, moment)
+        _run_mkdocs(docs, output, site, moment)
+        for each in _ready_made(docs).glob("*/*"):
+            each.rename(output / each.parent.name / each.name)
         insert_parts(docs, output)
         shorten_index(output / INDEX)
         write_policy(output)
@@ -109,21 +111,9 @@ def _alone(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-@contextmanager
-def _ready_made(folder: Path, output: Path) -> Iterator[None]:
-    """Move the folders in `folder` into `output` afterwards: MkDocs would copy each of their files.
-
-    Only short forms of submissions are in folders there, because their pages are files.
-    """
-    aside = folder.parent.with_name(f"{folder.parent.name}-ready")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir()
-    for each in [each for each in folder.iterdir() if each.is_dir()]:
-        each.rename(aside / each.name)
-    yield
-    for each in aside.iterdir():
-        shutil.move(each, output / each.name)
-    aside.rmdir()
+def _ready_made(docs: Path) -> Path:
+    """The folder of the short forms of submissions: MkDocs would copy each of their files."""
+    return docs.with_name(f"{docs.name}-ready")
 
 
 @contextmanager
@@ -153,7 +143,8 @@ def write_source(
     require_own(docs)
     kept = Cache(cache)
     connection = open_database(results, extra, cache=kept, jobs=jobs)
-    shutil.rmtree(docs, ignore_errors=True)
+    for folder in (docs, _ready_made(docs)):
+        shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
     shutil.copytree(FIGURES, docs / "assets" / "proofs")
     _mark(docs)
@@ -246,7 +237,7 @@ def _write(docs: Path, part: Page | Asset) -> None:
         for asset in chain.from_iterable(map(chart_files, part.figures)):
             _write(docs, asset)
         part = Asset(path=part.path, data=set_aside(docs, part.path, part.text).encode())
-    path = docs / part.path
+    path = (_ready_made(docs) if SHORT_FORM.match(part.path) else docs) / part.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(part.data)
 

@@ -141,8 +141,9 @@ def unlike_peers(candidate: CorpusComparison) -> Observation | None:
     own = candidate.own
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()
+    group = own.group
     for run, place in own.runs():
-        for account, position, unlike in _peers(candidate, (*run, *own.group), place):
+        for account, position, unlike in _peers(candidate, (*run, *group), place):
             if unlike is None:
                 alike.add(account)
             else:
@@ -162,8 +163,9 @@ def unconfirmed(candidate: CorpusComparison) -> Observation | None:
     The difference may be the engine's or an error, so it counts once a second account has it.
     """
     own, entries = candidate.own, candidate.corpus.entries
+    engine = own.group
     for run, place in own.runs():
-        group = candidate.corpus.runs.get((*run, *own.group), {})
+        group = candidate.corpus.runs.get((*run, *engine), {})
         if any(
             account != own.account and candidate.same_weights(position)
             for (account, *_), (position, _) in group.items()
@@ -185,15 +187,18 @@ def _peers(
     """Each other account's first result with an arm: account, position, and their difference."""
     own, corpus = candidate.own, candidate.corpus
     mine = corpus.outputs[candidate.position].get(place)
+    if mine is None:
+        return
     for (account, *_), (position, other) in islice(corpus.runs.get(key, {}).items(), MOST_PEERS):
         there, theirs = corpus.entries[position], corpus.outputs[position].get(other)
         if (
-            account == own.account
+            theirs is None
+            or account == own.account
             or not candidate.is_apart(position)
             or not candidate.same_weights(position)
         ):
             continue
-        found = agreement(mine, theirs) if mine and theirs else None
+        found = agreement(mine, theirs)
         if found is not None:
             case = _unlike(found)
             values = found._asdict()

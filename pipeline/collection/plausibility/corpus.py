@@ -121,9 +121,10 @@ class Corpus:
         """
         found: dict[tuple[str, ...], dict[tuple[str, ...], tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
-            sender = each.account, *each.group
+            group = each.group
+            sender = each.account, *group
             for run, place in each.runs():
-                for key in (run, (*run, *each.group)):
+                for key in (run, (*run, *group)):
                     found.setdefault(key, {}).setdefault(sender, (position, place))
         return {
             run: dict(sorted(first.items(), key=lambda each: each[0][0] not in self.known))

@@ -39,5 +39,4 @@ looked_at as (
 )
 select pool, known or not by_known as decides, pooled.* exclude (pool)
 from pooled
-join looked_at using (pool)
-order by submission, pool, arm;
+join looked_at using (pool);

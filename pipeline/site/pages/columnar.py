@@ -108,10 +108,11 @@ def _facet(rows: pl.DataFrame, facet: Facet) -> Mapping[str, object]:
 
 def _measure(rows: pl.DataFrame, measure: Measure) -> Mapping[str, object]:
     values = rows.select(value=measure.value.cast(pl.Float64))["value"]
-    numbers = scaled(values.drop_nulls().to_numpy(), measure.digits, measure.spare)
-    known = iter(numbers)
+    found = np.full(len(values), None, object)
+    known = values.drop_nulls().to_numpy()
+    found[values.is_not_null().to_numpy()] = scaled(known, measure.digits, measure.spare)
     return {
         "digits": measure.digits,
         "spare": measure.spare,
-        "values": [next(known) if has else None for has in values.is_not_null()],
+        "values": found.tolist(),
     }
