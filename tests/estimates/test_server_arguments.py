@@ -27,17 +27,9 @@ def test_each_argument_that_differs_is_named_with_both_values() -> None:
 @pytest.mark.parametrize(
     "added",
     [
-        ("--speculative-config", '{"method": "ngram", "num_speculative_tokens": 4}'),
-        ("-sc", "{}"),
-        ("-sc.method", "dflash", "-sc.num_speculative_tokens=7"),
         ("-md", "…", "-ngld", "99", "--draft-max", "8", "-cd", "512", "-ctkd", "q8_0"),
         ("--spec-type", "draft-simple", "--spec-draft-n-max", "4", "--model-draft", "…"),
-        ("--speculative-algorithm", "EAGLE3", "--speculative-num-steps", "3"),
-        ("--ngram-prompt-lookup-max", "4"),
-        ("--gpu-memory-utilization", "0.8"),
-        ("--mem-fraction-static=0.6",),
         ("--metrics",),
-        ("--disable-log-requests",),
         ("…",),
     ],
 )
