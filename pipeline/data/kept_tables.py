@@ -54,7 +54,7 @@ class KeptTables:
         new = self.folder / f"{token_hex(8)}.duckdb"
         if self.last:
             shutil.copyfile(self.last, new)
-        _attach(connection, new)
+        connection.execute("attach $1 as kept", [str(new)])
         connection.execute("set search_path = 'kept,memory'")
         for name, query in own_queries().items():
             if self.last:
@@ -68,13 +68,8 @@ class KeptTables:
         connection.execute("use memory; detach kept")
         path = new.replace(new.with_name(_named(new)))
         self.cache.used.add(path)
-        _attach(connection, path, "(read_only)")
+        connection.execute("attach $1 as kept (read_only)", [str(path)])
         connection.execute("set search_path = 'memory,kept'")
-
-
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, how: str = "") -> None:
-    name = str(path).replace("'", "''")
-    connection.execute(f"attach '{name}' as kept {how}")
 
 
 def _named(path: Path) -> str:
