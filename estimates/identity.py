@@ -6,7 +6,7 @@ addresses.
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -98,16 +98,13 @@ def identify(submission: Submission) -> Identity:
     cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
-    # A model writes other texts with thinking on than with it off, so it is a separate target.
     named = model_name(target.name)
     shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
-    apart = [LOW_POWER] if machine.power_mode == "low" else []
-    apart += [f"{LANGUAGES[language]} text"] if (language := submission.suite.language) else []
     digest = _machine(machine)
-    changed = non_default(submission.settings, (*of_all_arms(submission), *apart))
+    changed = non_default(submission.settings, (*_circumstances(submission),))
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
     differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
@@ -135,6 +132,15 @@ def identify(submission: Submission) -> Identity:
         settings=tuple(setting(arm, submission) for arm in submission.arms),
         **asdict(changed),
     )
+
+
+def _circumstances(submission: Submission) -> Iterator[str]:
+    """The server's arguments, the low-power mode, and a language other than English."""
+    yield from of_all_arms(submission)
+    if submission.machine.power_mode == "low":
+        yield LOW_POWER
+    if language := submission.suite.language:
+        yield f"{LANGUAGES[language]} text"
 
 
 def non_default(settings: Settings, arguments: tuple[str, ...] = ()) -> NonDefaultSettings:
