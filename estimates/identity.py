@@ -98,13 +98,13 @@ def identify(submission: Submission) -> Identity:
     cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
-    # A model writes other texts with thinking on than with it off, so it is a separate target.
-    shown_target = model_name(target.name) + (", thinking" if submission.settings.thinking else "")
+    named = model_name(target.name)
+    shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
         slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
     digest = _machine(machine)
-    changed = non_default(submission.settings, (*of_all_arms(submission), *_apart(submission)))
+    changed = non_default(submission.settings, (*_circumstances(submission),))
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
     differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
@@ -134,8 +134,9 @@ def identify(submission: Submission) -> Identity:
     )
 
 
-def _apart(submission: Submission) -> Iterator[str]:
-    """Yield the conditions outside the settings that keep a result apart."""
+def _circumstances(submission: Submission) -> Iterator[str]:
+    """The server's arguments, the low-power mode, and a language other than English."""
+    yield from of_all_arms(submission)
     if submission.machine.power_mode == "low":
         yield LOW_POWER
     if language := submission.suite.language:
