@@ -39,8 +39,8 @@ CLASSES = {
 _NONE = re.compile(r"the map has no figure of (?:(?P<label>[^.;]+) with )?this model")
 _TIMES = r"\N{MULTIPLICATION SIGN}"
 _WHO = (
-    r"(?P<people>one person|\d+ people) (?:published|measured) "
-    rf"(?P<ratio>[\d.]+){_TIMES}(?: \([^)]*\))?"
+    r"(?P<people>one person|\d{1,6} people) (?:published|measured) "
+    rf"(?P<ratio>[\d.]{{1,9}}){_TIMES}(?: \([^)]*\))?"
 )
 _HERE = re.compile(rf"{_WHO} for this card and model with (?P<rest>[^;]+)")
 _ELSEWHERE = re.compile(rf"predicted; {_WHO} with (?P<label>.+?) on (?P<device>[^;]+?)(?:;|\.$)")

@@ -35,7 +35,7 @@ _MODES: dict[str, PowerMode] = {
     "8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c": "high", "e9a42b02-d5df-448d-aa00-03f14749eb61": "high",
 }  # fmt: skip
 _STATED = re.compile(
-    r"^\s*(?:low)?powermode\s+([012])\b|^Power Scheme GUID: ([0-9a-f-]{36})\b|^([a-z-]+)$",
+    r"^[ \t]*(?:low)?powermode[ \t]+([012])\b|^Power Scheme GUID: ([0-9a-f-]{36})\b|^([a-z-]+)$",
     re.MULTILINE | re.IGNORECASE,
 )
 
