@@ -113,7 +113,7 @@ def model_file(model: str, devices: bytes, as_of: str | None) -> Asset:
 
 def key(name: str) -> str:
     """The words of a name that tell devices or models apart."""
-    words = re.findall(r"[a-z0-9.]+", re.sub(r"\(.*?\)|.*/", " ", name.lower()))
+    words = re.findall(r"[a-z0-9.]+", re.sub(r"\([^()]*\)|^.*/", " ", name.lower()))
     return " ".join(word for word in words if word not in IGNORED)
 
 
