@@ -55,7 +55,7 @@ def declared(engine: str) -> Mapping[str, tuple[str, str | None, Effect]]:
 
 # Of the arguments that are not in the lists, those without an effect on a result are hidden like
 # values, those with a known effect are named without a value, and all others are `NO_FLAG`.
-_EFFECTS = {
+EFFECTS = {
     name: effect
     for engine in document("argument_effects")
     for name, (_, _, effect) in declared(engine).items()
@@ -95,7 +95,7 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
             show = _value_of(flag)
             shown = f"{flag}={show(value)}" if equals else flag
             if show is _hide:
-                effect = _EFFECTS.get(flag.lstrip("-").replace("_", "-"))
+                effect = EFFECTS.get(flag.lstrip("-").replace("_", "-"))
                 shown = {None: NO_FLAG, "neutral": HIDDEN}.get(effect, shown)
             elif equals or show is _no_value:
                 show = _positional

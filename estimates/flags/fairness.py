@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from estimates.arguments import DECLARED, read
 from estimates.flags.observation import FlagEvidence, Observation, only
+from schemas.public_arguments import EFFECTS
 from schemas.vocabulary import RUNNERS
 
 
@@ -54,6 +55,12 @@ def unknown_options(evidence: FlagEvidence) -> Observation | None:
 
 
 def _settings(argv: Sequence[str], engine: str) -> dict[str, str]:
-    """The arguments by name that separate results, except those of speculation."""
-    known = (each for each in read(argv, engine) if each.effect in DECLARED)
-    return {each.name: each.value for each in known if not each.name.startswith((".", "spec"))}
+    """The arguments by name that separate results, except those of speculation.
+
+    If an engine's table lacks an argument, it has the effect that another engine's table states.
+    """
+    told = [each for each in read(argv, engine) if not each.name.startswith((".", "spec"))]
+    unknown = (each for each in told if each.effect == "unknown")
+    declared = [each for each in told if each.effect in DECLARED]
+    declared += [each for each in unknown if EFFECTS.get(each.name) in DECLARED]
+    return {each.name: each.value for each in declared}
