@@ -113,7 +113,7 @@ def _kept_files(
 
 
 def rules() -> Mapping[str, object]:
-    """What `decides.js` and `accepted.js` need to compute what decides, and to say it."""
+    """The numbers and sentences from which `decides.js` and `accepted.js` compute what decides."""
     known = fitted()
     names = ("even", "no-acceptance", "expected-acceptance", "strip")
     interval = {name: getattr(known, name) for name in ("reach", "spread", "apart")}

@@ -53,7 +53,7 @@ class CommonAnswer:
 
     @property
     def place(self) -> tuple[bool, int]:
-        """What decides the place in the list: whether the model fits, and the number of people."""
+        """The place in the list: whether the model fits, and the number of people."""
         judged = self.found.judged
         people = judged.figures.people if judged and judged.figures else 0
         return not self.found.asked.fits, -people

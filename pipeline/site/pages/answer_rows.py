@@ -96,7 +96,7 @@ def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> Planne
 
 @dataclass(frozen=True, slots=True)
 class _OfMemory:
-    """What machines of equal memory share: the question but for the computer, and placements.
+    """The parts that machines of equal memory share: the question without computer, placements.
 
     `alike` has the texts of answers, by all that they depend on besides the machine's name.
     """
@@ -154,7 +154,7 @@ class ModelRows:
         return self.known[own]
 
     def _of_memory(self, computer: Computer) -> _OfMemory:
-        """What all machines of this computer's memory share."""
+        """The parts that all machines of this computer's memory share."""
         memories = (computer.host, *computer.devices)
         key = (computer.unified, *[memory.free_mib for memory in memories])
         if key not in self.of_memory:
