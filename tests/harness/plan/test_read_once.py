@@ -10,6 +10,7 @@ import pytest
 
 import harness.plan.command  # noqa: F401 - bound before the readers are counted
 from answers import names, presets
+from answers.machines import described_computer
 from tests.harness.plan.test_plan_command import call
 
 # Every function that reads a name as people type it.
@@ -20,6 +21,7 @@ READERS = ("read_machine", "read_model", "read", "preset_named", "card_key")
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The number of calls of each reader, including calls that a cache answers."""
     counted: Counter[str] = Counter()
+    described_computer.cache_clear()  # another test may have asked about the same machine
 
     def counting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def counted_call(*arguments: str) -> object:
