@@ -45,10 +45,10 @@ class Usual(msgspec.Struct, frozen=True, array_like=True):
 class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The content of `accepted.json`.
 
-    `costs` are medians over people of a round's cost over the usual cost of its kind of machine,
-    `usual` the acceptance by kind of method, and by kind and task. `weight` is that of the usual
-    cost against the implied one. An interval has `reach` times the root of `spread` ** 2 and the
-    square of `apart` times the distance between speedup and estimate, as logarithms.
+    `costs` has, for each kind, the median over people of the cost of a round, divided by the usual
+    cost on that kind of machine. `usual` has the acceptance by kind of method, also by task. The
+    cost used is the usual one with `weight` and the implied one with 1 - `weight`. The half-width
+    of an interval is reach * sqrt(spread**2 + (apart * log(speedup / estimate))**2).
     """
 
     weight: float
@@ -64,7 +64,7 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return max(0.0, self.costs.log_speedup(case) + math.log(usual))
 
     def implied(self, case: Case, depth: int, usual: float, gain: float) -> float:
-        """The cost of a round, if `gain` is the estimate; the bounds are those of an acceptance."""
+        """The cost of a round if the estimate is `gain`, within what an acceptance can explain."""
         tokens = tokens_per_round(self.usual_of(case).middle, depth)
         both = self.weight * self.log_cost(case, usual)
         both += (1 - self.weight) * math.log(tokens / gain)
