@@ -23,7 +23,7 @@ _TEXT = ("name", "match")
 _BITS = r"(?<!\.)(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)"
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
-_MIXTURES = (("S", "SMALL"), ("M", "MEDIUM"), ("L", "LARGE"))
+_SIZES = {"S": "SMALL", "M": "MEDIUM", "L": "LARGE"}  # "Q4_K - Medium", as llama-bench has it
 _SPELLINGS = document("spellings")
 
 
@@ -83,10 +83,10 @@ def quantisations() -> tuple[tuple[tuple[str, Quantisation | None], ...], re.Pat
         if row["name"] == "F32":
             found.append(("-bit", None))
             patterns.append(_BITS)
-        words = re.sub("_(?=[A-Z])", "_?", row["name"])
-        for letter, size in _MIXTURES:  # "Q4_K - Medium", as llama-bench prints it
-            words = re.sub(f"_[?]{letter}$", f"(?:_?{letter}|_{{1,3}}{size})", words)
-        words = row.pop("match", words)
+        words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
+        words = re.sub(
+            "_[?]([SML])$", lambda size: f"(?:_?{size[1]}|_{{1,3}}{_SIZES[size[1]]})", words
+        )
         found.append((re.sub("^UD_", "UD-", row["name"]), Quantisation(**row)))
         patterns.append(f"({words})")
     names = "|".join(patterns)
