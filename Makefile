@@ -112,8 +112,7 @@ tidy: setup $(WEB)/.installed ## Format the code, and apply the linters' fixes
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
-learned: site ## Update the data that answers ship from results: device rates, and the evidence
-	cp $(SITE)/assets/planner.json answers/learned.json
+learned: site ## Update the evidence that answers ship from results
 	cp $(SITE)/assets/evidence.json answers/evidence.json
 
 predictions: setup ## Compute the medians behind answers, test them, and extend the ledger
@@ -135,7 +134,7 @@ links: setup ## Check links, published addresses, credits, captions and names, a
 	$(RUN) -m tools.evidence $(SITE)
 	$(RUN) -m tools.private $(SITE)
 
-builds: setup ## Measure several builds of llama-server from the registry, alternating
+builds: setup ## Measure several builds of llama-server from the registry
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
 picture: setup ## Update the README's map, badges and finding from the results

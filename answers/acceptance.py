@@ -21,7 +21,7 @@ from answers.rounds import drafting_share, tokens_of, tokens_per_round, usual_co
 from answers.speed import SpeedEstimate
 from answers.ways import DraftSource, Way
 
-DIGITS = 2  # of a cost, so that pages, which have printed figures, compute the same
+DIGITS = 2  # of a cost or speedup, so that pages, which have printed figures, compute the same
 STOPPED = 4  # tokens that a round drafts where a least probability ends drafts early
 _HIGH_LIMIT = 8
 _FEW = 3  # people
@@ -48,13 +48,13 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     `costs` has, for each kind, the median over people of the cost of a round, divided by the usual
     cost on that kind of machine. `usual` has the acceptance by kind of method, also by task. The
     cost used is the usual one with `weight` and the implied one with 1 - `weight`. The half-width
-    of an interval is reach * sqrt(spread**2 + (apart * log(speedup / estimate))**2).
+    of an interval is reach * sqrt(spread**2 + (apart * log(speedup / estimate))**2), with the reach
+    of the kind of machine in `costs`.
     """
 
     weight: float
     spread: float
     apart: float
-    reach: float
     costs: Typical
     usual: Mapping[str, Usual]
     accuracy: Accuracy | None = None
@@ -76,9 +76,14 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         known = (self.usual[name] for name in names if name in self.usual)
         return next((each for each in known if each.people >= _FEW), self.usual[ALL])
 
-    def half_width(self, gain: float, estimate: float) -> float:
+    def reach(self, machine: str) -> float:
+        """The number of deviations in the half-width of a 90 % interval on a kind of machine."""
+        return self.costs.reach.get(machine, self.costs.reach[ALL])
+
+    def half_width(self, machine: str, gain: float, estimate: float) -> float:
         """The half-width of a 90 % interval, as a logarithm."""
-        return self.reach * math.hypot(self.spread, self.apart * math.log(gain / estimate))
+        apart = self.apart * math.log(gain / estimate)
+        return self.reach(machine) * math.hypot(self.spread, apart)
 
 
 @cache
@@ -121,7 +126,8 @@ def with_accepted(
     else:
         cost = cost_here(setup, load, found, way, depth, gain.estimate)
     own = min(tokens / cost, depth + 1.0)
-    error = math.exp(fitted().half_width(own, gain.estimate))
+    kind = machine_kind(setup.question.rig)
+    error = math.exp(fitted().half_width(kind, own, max(0.01, round(gain.estimate, DIGITS))))
     return SpeedEstimate(
         estimate=own, low=own / error, high=min(own * error, depth + 1.0), basis="acceptance"
     )

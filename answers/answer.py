@@ -1,10 +1,10 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
 The numbers are expected for one more person. Figures of the map for this card and model pull them,
-unless a part of the model is off the card or the question fixes the placement; every figure is
-quoted as the map prints it.
+unless a part of the model is off the card; every figure is quoted as the map prints it.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import msgspec
@@ -16,7 +16,6 @@ from answers.engine_commands import ServeLine
 from answers.engine_table import ENGINES
 from answers.estimate import Setup
 from answers.evidence import PairFigure
-from answers.placement import project
 from answers.question import Question
 from answers.sentences import sentence
 
@@ -40,8 +39,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     figures: tuple[PairFigure, ...]
     context_max: int | None
     context_max_alone: int | None
-    alternatives: tuple[PlanOption, ...] = ()
-    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def alternatives(self) -> Sequence[PlanOption]:
+        """The other options: those that fit first, then those with the highest speed."""
+        others = [each for each in (self.alone, *self.options) if each is not self.asked]
+        return sorted(others, key=lambda each: (not each.fits, -each.tps.estimate))
 
     @cached_property
     def best(self) -> PlanOption:
@@ -60,13 +63,13 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def answer(question: Question, *, placed: Placements | None = None) -> Answer:
-    """Answer a question from the evidence and the formulas, without alternatives and warnings.
+    """Answer a question from the evidence and the formulas.
 
     Callers can pass cached placements (`placed`), which are the same for all machines with equal
     memory.
     """
-    speed, fixed = question.computer.speed, question.fixed
-    placed = placed or Placements(question.load, fixed)
+    placed = placed or Placements(question.load)
+    speed = question.computer.speed
     alone = without_draft(question.load, question.target, speed, placed.alone)
     setup = Setup(question=question, plain=alone.tps, found=alone.found)
     alone = replace(alone, tps=setup.base)
@@ -75,8 +78,6 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     judged = next(named, None) if question.named else most_promising(options)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     asked = judged if judged and (question.named or helps(judged, verdict)) else alone
-    if fixed and asked is alone:
-        asked = without_draft(alone.case, question.target, speed, project(alone.case, fixed))
     return Answer(
         question=question,
         verdict=verdict,
@@ -99,6 +100,6 @@ def notes_of(found: Answer) -> tuple[str, ...]:
     if cards > 1:
         split = "tensor" if ENGINES[question.target.engine].split else "layer"
         notes.append(sentence(f"{split}-split", cards=cards))
-    reads_host = "host" in (*found.alone.tps.assumes, *found.asked.tps.assumes)
-    rates = (note for memory, note in computer.rate_notes() if memory != "host" or reads_host)
+    on_devices = found.alone.found.whole and found.asked.found.whole and not computer.unified
+    rates = computer.rate_notes(reads_host=not (computer.devices and on_devices))
     return tuple(dict.fromkeys((*notes, *rates, *question.notes, *(draft.notes if draft else ()))))

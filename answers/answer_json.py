@@ -1,6 +1,9 @@
 """An answer as the object that `plan --json` prints."""
 
+from msgspec import to_builtins
+
 from answers.answer import Answer
+from answers.answer_warnings import warnings_of
 from answers.deciding import deciding
 from answers.evidence import PairFigure
 from answers.model import Buffers, Memory
@@ -44,7 +47,7 @@ def as_json(answer: Answer) -> Json:
             for each in answer.alternatives
         ],
         "command": command.text if command else None,
-        "warnings": [*answer.warnings, *notes],
+        "warnings": [*warnings_of(answer), *notes],
     }
 
 
@@ -63,22 +66,18 @@ def _place(memory: Memory, buffers: Buffers) -> Json:
 
 
 def _estimate(value: SpeedEstimate) -> Json:
-    rounded: dict[str, Json] = {
-        name: round(getattr(value, name), 3) for name in ("estimate", "low", "high")
-    }
-    return {**rounded, "basis": value.basis}
+    ends = {name: round(getattr(value, name), 3) for name in ("estimate", "low", "high")}
+    return {**ends, "basis": value.basis}
 
 
 def _curve(curve: Curve, answer: Answer) -> Json:
     """The measured curve, and whether the speedup is computed from it."""
     gain = answer.judged.gain if answer.judged else None
-    costs: list[Json] = [round(ms / curve.step_ms, 3) for ms in curve.probe.step_ms_median]
-    used = gain is not None and gain.basis == "curve"
     return {
         "source": curve.source,
-        "used": used,
+        "used": gain is not None and gain.basis == "curve",
         "widths": [*curve.probe.widths],
-        "costs": costs,
+        "costs": [round(ms / curve.step_ms, 3) for ms in curve.probe.step_ms_median],
     }
 
 
@@ -87,16 +86,10 @@ def _decides(answer: Answer) -> Json:
     known = deciding(answer)
     if known is None:
         return None
-    names = ("cost", "even", "expected", "low", "high")
-    values = {name: getattr(known, name) for name in names}
-    return {
-        "depth": known.depth,
-        **{name: None if value is None else round(value, 3) for name, value in values.items()},
-        "is_own": known.is_own,
-        "people": known.people,
-        "task": known.task,
-        "gains": {f"{share:g}": round(gain, 3) for share, gain in known.strip.items()},
-    }
+    found: dict[str, Json] = {**to_builtins(known), "even": known.even}
+    rounded = {name: round(x, 3) if isinstance(x, float) else x for name, x in found.items()}
+    gains: Json = {f"{share:g}": round(gain, 3) for share, gain in known.strip.items()}
+    return {**rounded, "gains": gains}
 
 
 def _recommended(answer: Answer) -> Json:

@@ -17,27 +17,22 @@ from answers.engine_commands import (
 from answers.engine_table import ENGINES
 from answers.estimate import Accuracy, Setup, predicted, typical, usual_depth
 from answers.evidence import PairFigure
-from answers.kinds import kind_of, machine_kind
-from answers.model import LayerPlacement
+from answers.kinds import kind_of
 from answers.placement import LoadPlan, Projection, fit, largest_context, project
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from answers.ways import PlannedModel, Way
 from schemas.method import NO_SPECULATION
 from schemas.rig import LLAMA_CPP
 
-NO_DRAFT = "no draft"
-
 
 class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One way to use the memory: the models to load, their placement and their speed.
 
-    `parts` names the option: "no draft" or its `way` of drafting at a `depth`, then what else it
-    changes. `figures` is the map's figure of this method at this place, if it pulls the estimate;
-    `tried` counts the people who tried the method with this model on this card, and on any; if
-    nobody did, those who tried the kind of method.
+    The option drafts in a `way` at a `depth`, if it drafts. `figures` is the map's figure of this
+    method at this place, if it pulls the estimate; `tried` counts the people who tried the method
+    with this model on this card, and on any; if nobody did, those who tried the kind of method.
     """
 
-    parts: tuple[str, ...]
     case: LoadPlan
     found: Projection
     tps: SpeedEstimate
@@ -50,7 +45,8 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def changes(self) -> str:
-        return ", ".join(self.parts)
+        """The option in a few words: its draft source, or that it has none."""
+        return self.way.label if self.way else "no draft"
 
     @property
     def draft(self) -> PlannedModel | None:
@@ -92,17 +88,13 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 class Placements:
     """Placements and longest contexts of a target, without a draft and with each way to draft.
 
-    The results are cached, because machines with equal memory share them. `fixed` is the requested
-    placement. `options` are the ways to draft, by way and kind of machine, where no figure of the
-    place and no speed decides the gain.
+    The results are cached, because machines with equal memory share them.
     """
 
-    def __init__(self, load: LoadPlan, fixed: LayerPlacement | None = None) -> None:
+    def __init__(self, load: LoadPlan) -> None:
         self._load = load.without_speculation()
-        self._fixed = fixed
         self._ways: dict[tuple[object, ...], Mapping[int, Projection]] = {}
         self._contexts: dict[tuple[object, ...], int | None] = {}
-        self.options: dict[tuple[object, ...], PlanOption] = {}
 
     @cached_property
     def alone(self) -> Projection:
@@ -129,10 +121,7 @@ class Placements:
 
     def _at_depths(self, loads: Mapping[int, LoadPlan]) -> Mapping[int, Projection]:
         load = loads[max(loads)]
-        if self._fixed:
-            deepest = project(load, self._fixed)
-        else:
-            deepest = self.alone if load is self._load else fit(load)
+        deepest = self.alone if load is self._load else fit(load)
         placement = deepest.placement
         whole = placement.layers == load.target.placed_layers and not placement.cpu_experts
         found = {}
@@ -140,23 +129,16 @@ class Placements:
             if shallower == load:
                 found[depth] = deepest
             else:  # a model that fits entirely at the greatest depth fits at every depth
-                alike = self._fixed or whole
-                found[depth] = project(shallower, placement) if alike else fit(shallower)
+                found[depth] = project(shallower, placement) if whole else fit(shallower)
         return found
 
 
 def without_draft(
-    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection, *changes: str
+    load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection
 ) -> PlanOption:
-    """The option to load a target without a draft, with this placement and these changes."""
+    """The option to load a target without a draft, with this placement."""
     alone = load.without_speculation()
-    return PlanOption(
-        parts=(NO_DRAFT, *changes),
-        case=alone,
-        found=found,
-        tps=plain(alone, found, speed),
-        target=target,
-    )
+    return PlanOption(case=alone, found=found, tps=plain(alone, found, speed), target=target)
 
 
 def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
@@ -164,17 +146,6 @@ def option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) ->
 
     If rounds or their cost were measured, it is the depth predicted fastest.
     """
-    key = (way.key, machine_kind(setup.question.rig))
-    known = None if setup.of_place else placements.options.get(key)
-    if known is not None and known.gain is not None:
-        return replace(known, tps=alone.tps.times(known.gain))
-    found = _option(way, alone, setup, placements)
-    if not setup.of_place and found.found.placement == alone.found.placement:
-        placements.options[key] = found
-    return found
-
-
-def _option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -> PlanOption:
     depths = _depths(way, setup)
     placed, loads = placements.of(way, depths), {n: way.load(alone.case, n) for n in depths}
     gains = {n: way.measured.get(n) or _gain(setup, loads[n], placed[n], way, n) for n in depths}
@@ -182,7 +153,6 @@ def _option(way: Way, alone: PlanOption, setup: Setup, placements: Placements) -
     gain, here = gains[depth], setup.here(way.method)
     return replace(
         alone,
-        parts=(way.label,),
         case=loads[depth],
         found=placed[depth],
         tps=alone.tps.times(gain),

@@ -4,7 +4,6 @@ All numbers follow from one: the cost of a round in plain steps. At the acceptan
 expects, the speedup is the answer's.
 """
 
-import math
 from collections.abc import Mapping
 
 import msgspec
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 
 from answers.acceptance import DIGITS, cost_here, drafted, fitted
 from answers.answer import Answer
-from answers.choices import PlanOption
 from answers.estimate import Setup
 from answers.rounds import tokens_of
 from answers.sentences import sentence
@@ -61,33 +59,26 @@ def deciding(found: Answer) -> Deciding | None:
         return None
     if judged.way.source == "text":
         return None
-    way, depth = judged.way, drafted(judged.way.source, judged.depth)
+    way, gain, task = judged.way, judged.gain, found.question.task
+    depth = drafted(way.source, judged.depth)
     setup = Setup(question=found.question, plain=found.alone.tps, found=found.alone.found)
-    case, task = setup.case(judged.case, way), found.question.task
-    cost = _cost(setup, judged)
+    case = setup.case(judged.case, way)
+    if gain.basis in ("curve", "acceptance") and not way.measured:  # the cost is known
+        cost = round(tokens_of(way, depth).estimate / gain.estimate, DIGITS)
+    else:
+        cost = cost_here(setup, judged.case, judged.found, way, depth, gain.estimate)
     usual = fitted().usual_of(case, task)
     low, high = usual.shares(depth)
     return Deciding(
         depth=depth,
         cost=cost,
-        expected=(judged.gain.estimate * cost - 1) / depth,
+        expected=(gain.estimate * cost - 1) / depth,
         is_own=way.accepted is not None,
         low=low,
         high=high,
         people=usual.people,
         task=task if usual is not fitted().usual_of(case) else None,
     )
-
-
-def _cost(setup: Setup, judged: PlanOption) -> float:
-    """The cost of a round; with a measured curve or the asker's acceptance, it is known."""
-    way, gain = judged.way, judged.gain
-    if way is None or gain is None:
-        return math.nan
-    depth = drafted(way.source, judged.depth)
-    if gain.basis in ("curve", "acceptance") and not way.measured:
-        return round(tokens_of(way, depth).estimate / gain.estimate, DIGITS)
-    return cost_here(setup, judged.case, judged.found, way, depth, gain.estimate)
 
 
 def sentences(found: Answer) -> tuple[str, ...]:

@@ -144,14 +144,13 @@ def default_method(kind: str, n_max: int | None = None) -> Method:
 
 
 def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
-    """llama-server's arguments for a plan, without default cache types and flash attention."""
+    """llama-server's arguments for a plan, without default cache types."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []
     words += ["-ngl", str(placement.layers), "-fit", fit]
     if placement.cpu_experts and placement.layers:
         words += ["-ncmoe", str(placement.cpu_experts)]
-    words += [] if setting.flash_attention else ["-fa", "off"]
     if setting.kv_k != "f16":
         words += ["-ctk", setting.kv_k, "-ctv", setting.kv_v]
     return words

@@ -7,6 +7,7 @@ person's figure. Note 0054 has the other designs that were compared.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from importlib import resources
@@ -29,7 +30,9 @@ MODELS, PLACES, PEOPLE = 0.1, 0.15, 0.2
 # A kind's median counts as n / (n + k) of n people, against the wider kind's, so that one person
 # alone decides at most a third.
 DRAWN_KIND, DRAWN_CARD = 2.0, 3.0
-_RATES = 0.1  # between people's plain speeds with the same card, model and quantisation
+# Between people's plain speeds with the same card and model: of the same quantisation, and of one
+# with as many bits.
+_RATES, _RATES_ALIKE = 0.1, 0.13
 _Z90 = 1.6449
 _SHORT_CONTEXT = 32_768  # tokens; people publish figures of contexts up to about this length
 _FEW = 3  # people
@@ -109,31 +112,34 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.question.plain or self._pulled(self.plain)
 
     def _pulled(self, plain: SpeedEstimate) -> SpeedEstimate:
-        """The plain speed, pulled towards that of people with the same file at this place.
+        """The plain speed, pulled towards that of people with the same model at this place.
 
-        The formulas' error and the difference between people are standard deviations, so n people
-        leave little of the formulas.
+        Without figures of the same file, those with as many bits count. The formulas' error and the
+        difference between people are standard deviations, so n people leave little of the formulas.
         """
-        rated = [
-            (pair.rated or 1, pair.baseline_tps, pair.tier)
+        near = [
+            (pair, pair.baseline_tps)
             for pair in self.question.pairs
-            if pair.task == ALL_TASKS and pair.quantisations == (self.question.quantisation,)
-            if pair.baseline_tps and self.near(pair)
+            if pair.task == ALL_TASKS and pair.baseline_tps and self.near(pair)
         ]
+        own = self.question.quantisation
+        same = [each for each in near if each[0].quantisations == (own,)]
+        alike = [each for each in near if {*map(_bits, each[0].quantisations)} == {_bits(own)}]
+        rated = [(pair.rated or 1, tps, pair.tier) for pair, tps in same or alike]
         if not rated:
             return plain
         total = sum(people for people, _, _ in rated)
         seen = sum(math.log(tps) * people for people, tps, _ in rated) / total
         variance = (math.log(plain.high / plain.low) / 2 / _Z90) ** 2
-        share = variance / (variance + _RATES**2 / max(people for people, _, _ in rated))
+        spread = _RATES if same else _RATES_ALIKE
+        share = variance / (variance + spread**2 / max(people for people, _, _ in rated))
         middle = math.log(plain.estimate) + share * (seen - math.log(plain.estimate))
-        reach = _Z90 * math.sqrt(_RATES**2 + variance * (1 - share))
+        reach = _Z90 * math.sqrt(spread**2 + variance * (1 - share))
         return SpeedEstimate(
             estimate=math.exp(middle),
             low=math.exp(middle - reach),
             high=math.exp(middle + reach),
             basis=rated[0][2],
-            assumes=plain.assumes,
         )
 
     def curve_for(self, depth: int) -> Curve | None:
@@ -153,11 +159,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def near(self, pair: PairFigure) -> bool:
         """Whether a figure is of this card, kind of engine, and placement.
 
-        A requested placement or a long context rules all figures out. The same file on the same
-        card has the same placement for everyone with a short context.
+        A long context rules all figures out. The same file on the same card has the same placement
+        for everyone with a short context.
         """
         asked = self.question
-        if asked.fixed or asked.setting.context > _SHORT_CONTEXT or not asked.rig.has(pair):
+        if asked.setting.context > _SHORT_CONTEXT or not asked.rig.has(pair):
             return False
         kind = engine_kind(asked.engine)
         engines = {engine_kind(each) for each in pair.engines} or {kind}
@@ -207,6 +213,12 @@ def _above_usual(pair: PairFigure, *, mixture: bool) -> float:
     rig = Rig(card=pair.card, cards=pair.cards, on_cpu=pair.on_cpu)
     case = Case(rig=rig, mixture=mixture, method=pair.method, partly=pair.offload)
     return math.log(pair.speedup) - typical().log_speedup(case)
+
+
+def _bits(quantisation: str | None) -> str | None:
+    """The first number in a quantisation's name: the bits of most of its weights."""
+    found = re.search(r"\d+", quantisation or "")
+    return found and found[0]
 
 
 def _people(pair: PairFigure) -> int:

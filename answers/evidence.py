@@ -14,8 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from answers.machines import Computer
-from answers.rates import is_processor
+from answers.machines import Computer, is_processor
 
 _SAME_SIZE = 0.1  # sizes are printed in whole GB
 Tier = Literal["measured", "imported", "published"]

@@ -11,14 +11,12 @@ from answers import catalog
 from answers.engine_table import implied_engine
 from answers.errors import QuestionError
 from answers.evidence import PairFigure, of_model, of_task, rig_of, shipped_for
-from answers.learned import learned
 from answers.machines import Computer, MachineWords, described_computer
 from answers.model import Setting
 from answers.names import ModelRef, card_label, read_machine, read_model
 from answers.names_table import listed_slug
 from answers.presets import presets
 from answers.question import Question
-from answers.rates import Rate, rates_of, with_rates
 from answers.shapes import shapes
 from answers.sized_shapes import is_head, shape_named
 from answers.usual_weights import fitted
@@ -64,19 +62,16 @@ def question_by_name(
     computer: Computer,
     *,
     pairs: Mapping[str, Sequence[PairFigure]] | None = None,
-    rates: Iterable[Rate] | None = None,
 ) -> Question | None:
     """The question about a model known only by name; `None` if its shape is unknown.
 
-    `pairs` (by model) and `rates`, if given, replace the ones that ship with the program.
+    `pairs` (by model), if given, replace the ones that ship with the program.
     """
     ref = read_model(name)
     target = catalog.model_meant(ref)
     if target is None:
         return None
     target, notes = as_asked(ref, target, computer)
-    known = learned().rates if rates is None else rates
-    computer = with_rates(computer, rates_of(computer, known), target.facts)
     return with_ways(question_about(ref, target, computer, pairs=pairs, notes=notes))
 
 
@@ -104,7 +99,7 @@ def question_about(
     task: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> Question:
-    """The question about a model on a computer of known bandwidths, without ways to draft."""
+    """The question about a model on a computer, without ways to draft."""
     known = shipped_for(ref.slug) if pairs is None else of_model(pairs, ref.slug)
     return Question(
         name=ref.written,

@@ -24,7 +24,6 @@ from answers.speed import (
     ASSUMED_GB_PER_S,
     ASSUMED_HOST_GB_PER_S,
     MachineSpeed,
-    RateOf,
     efficiency_of,
     nominal_speed,
 )
@@ -44,18 +43,17 @@ _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
 # Graphics units outside the table that use main memory; some drivers name only their maker.
 _SHARING = re.compile(r"((apple )?m\d|\d{4}s|\d{3}m|iris|jetson .+?)\b.*|", re.DOTALL)
 _ASSUMED_CARD_GIB = 8  # the size assumed for a card of unknown memory
+_THREADS = re.compile(r" \d+ threads$")
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
 class MachineWords(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine as a user describes it: cards, sizes in GiB (`free` in MiB), bandwidths in GB/s."""
+    """A machine as a user describes it: cards, and sizes in GiB (`free` in MiB)."""
 
     gpus: tuple[str, ...] = ()
     vram: float | None = None
     free: float | None = None
     ram: float | None = None
-    bandwidth: float | None = None
-    ram_bandwidth: float | None = None
     cpu: str | None = None
 
     @property
@@ -80,8 +78,6 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
         target: ModelFacts,
         setting: Setting,
         draft: ModelFacts | None = None,
-        *,
-        draft_on_host: bool = False,
     ) -> LoadPlan:
         """The plan to load a target, and its draft model if it has one, into free memory."""
         return LoadPlan(
@@ -90,17 +86,18 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
             devices=self.devices,
             host=self.host,
             unified=self.unified,
-            draft=Draft(facts=draft, on_host=draft_on_host) if draft else None,
+            draft=Draft(facts=draft) if draft else None,
         )
 
-    def rate_notes(self) -> Iterator[tuple[RateOf, str]]:
-        """Yield the memories whose bandwidth nobody stated or measured, each with a note."""
-        if not (self.speed.device.nearest or self.unified):
+    def rate_notes(self, *, reads_host: bool) -> Iterator[str]:
+        """Yield a note for each memory whose bandwidth nobody stated, if decoding reads it."""
+        if not self.unified:
             for card in dict.fromkeys(self.devices):
                 if card.bandwidth_gb_per_s is None:
-                    yield "device", _assumed_rate(card.name, ASSUMED_GB_PER_S, "--bandwidth")
-        if not self.speed.host.nearest and self.host.bandwidth_gb_per_s is None:
-            yield "host", _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S, "--ram-bandwidth")
+                    yield _assumed_rate(card.name, ASSUMED_GB_PER_S)
+        if reads_host and self.host.bandwidth_gb_per_s is None:
+            named = "; name its type, as in --cpu 'DDR5-5600'"
+            yield _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S) + named
 
 
 @cache
@@ -200,13 +197,16 @@ def device_key(label: str, *, on_cpu: bool = False) -> str:
     return (None if on_cpu else card_key(label)) or normalised(_SIZE.sub("", label))
 
 
+def is_processor(device: str, processor: str) -> bool:
+    """Whether a device in the results is this processor; a stated number of threads is ignored."""
+    return bool(processor) and processor in {device, _THREADS.sub("", device)}
+
+
 def _host(gib: float, words: MachineWords) -> Memory:
-    """Main memory of this size in GiB; its bandwidth is stated, else derived from its type."""
+    """Main memory of this size in GiB, with the bandwidth of its type if the text names one."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
-    rate = words.ram_bandwidth
-    if rate is None and transfers:
-        rate = ddr_gb_per_s(int(transfers[1]), channels and int(channels[1]))
+    rate = transfers and ddr_gb_per_s(int(transfers[1]), channels and int(channels[1]))
     free = max(0.0, gib * GIB - SYSTEM_MIB)
     return Memory(name="host", free_mib=free, bandwidth_gb_per_s=rate)
 
@@ -215,6 +215,8 @@ def _cards(
     text: str, named: NamedMachine, words: MachineWords, notes: list[str]
 ) -> Iterator[Memory]:
     """The cards that a text names, each with the size in the text, else its usual size."""
+    if (named.ram_gib or 0) > _MOST_GIB:
+        raise QuestionError(f"{text!r}: a card has at most {_MOST_GIB:,} GB")
     parts = [*named.unknown]
     for card in named.cards:
         if card.key:
@@ -295,15 +297,12 @@ def _card(
         name=name,
         free_mib=free,
         estimated=words.free is None,
-        bandwidth_gb_per_s=words.bandwidth or of_size or table.bandwidth_gb_per_s.get(found),
+        bandwidth_gb_per_s=of_size or table.bandwidth_gb_per_s.get(found),
         card=found,
         gib=gib,
         shares=found in table.sharing if key else _SHARING.fullmatch(found) is not None,
     )
 
 
-def _assumed_rate(memory: str, gb_per_s: float, option: str) -> str:
-    return (
-        f"the bandwidth of {memory} is not known, so speeds assume {gb_per_s:g} GB/s; set the "
-        f"bandwidth with {option}"
-    )
+def _assumed_rate(memory: str, gb_per_s: float) -> str:
+    return f"the bandwidth of {memory} is not known, so speeds assume {gb_per_s:g} GB/s"

@@ -75,5 +75,3 @@ def _loaded(choice: PlanOption) -> Iterator[str]:
         yield from ("--n-cpu-moe", str(placement.cpu_experts))
     if case.setting.kv_k != "f16":
         yield from ("--cache-type-k", case.setting.kv_k, "--cache-type-v", case.setting.kv_v)
-    if not case.setting.flash_attention:
-        yield from ("--flash-attention", "off")

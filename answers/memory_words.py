@@ -3,6 +3,7 @@
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.engine_table import ENGINES
+from answers.placement import fit
 from answers.usual_weights import largest_quantisation
 from schemas.vocabulary import say
 
@@ -16,7 +17,7 @@ def fits(found: Answer) -> str:
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
         shorter = "a shorter context, " if case.setting.context > _USUAL_CONTEXT else ""
-        return f"Use {shorter}a smaller quantisation or another model."
+        return f"Use {shorter}{_smaller(found)}or another model."
     fits = "Fits" if asked.found.sure else "Barely fits"
     if not case.devices or not placement.layers:
         need, free = asked.found.needs[-1], case.host.free_mib
@@ -28,8 +29,23 @@ def fits(found: Answer) -> str:
         several = f" of {len(case.devices)} cards" if len(case.devices) > 1 else ""
         text = f"{fits}{partly}: {_gib(need)} of {_gib(free)} GiB{several}"
     if asked.found.sure:
-        return f"{text}; {_context(found)}."
+        whole = "" if asked.found.whole else _whole(found)
+        return f"{text}; {_context(found)}{whole}."
     return f"{text}, so close the browser and other programs{_for_sure(found)}."
+
+
+def _smaller(found: Answer) -> str:
+    """The largest quantisation that is certain to fit, at least partly on the devices."""
+    usual = ENGINES[found.question.engine].quantisations
+    name = largest_quantisation(found.alone.case, usual, certain=True, place=fit)
+    return f"a smaller quantisation, such as {name}, " if name else "a smaller quantisation "
+
+
+def _whole(found: Answer) -> str:
+    """A clause on the largest quantisation that fits whole; empty if none does."""
+    usual = ENGINES[found.question.engine].quantisations
+    name = largest_quantisation(found.alone.case, usual)
+    return f"; {name} fits on the card" if name else ""
 
 
 def _for_sure(found: Answer) -> str:

@@ -20,7 +20,7 @@ from schemas.vocabulary.documents import document
 WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
 # "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
-_BITS = r"(?<!\.)(?<!(?<![A-Z0-9])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)"
+_BITS = r"(?<!\.)(?<!(?<![A-Z0-9.])\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)"
 _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
 _SIZES = {"S": "SMALL", "M": "MEDIUM", "L": "LARGE"}  # "Q4_K - Medium", as llama-bench has it

@@ -22,6 +22,7 @@ FOUND = {
 _CLASSES = [(name, re.compile(text, re.ASCII)) for name, text in TABLE.classes]
 _STEPS = {name: compiled(steps) for name, steps in TABLE.steps.items()}
 _LONGEST = 200
+_NUMBERS = ("size", "main", "context", "count", "times")
 _LONGEST_KEY = 8  # tokens
 
 
@@ -95,12 +96,16 @@ def plain_text(text: str) -> str:
 
 
 def _tokens(plain: str) -> Iterator[Token]:
-    """The tokens of the pattern: its groups name the kinds, and a sign is its own kind."""
+    """The tokens of the pattern: its groups name the kinds, and a sign is its own kind.
+
+    A number has a unit, and is taken `by` the number of memory modules.
+    """
     for found in FOUND["token"].finditer(plain):
-        (name, text), *units = [each for each in found.groupdict().items() if each[1]] or [("", "")]
-        factor = TABLE.units.get(units[0][1][0], 1) if units else 1
-        value = int(float(text) * factor * 10 + 0.5) / 10 if name[-1:].isdigit() else 0
-        kind, words = text if name == "sign" else name.strip("123"), found[0].strip(" .!")
+        stated = {name.rstrip("12345"): text for name, text in found.groupdict().items() if text}
+        factor = TABLE.units.get(stated.pop("unit", "")[:1], 1) * int(stated.pop("by", 1))
+        name, text = next(iter(stated.items()), ("", ""))
+        value = int(float(text) * factor * 10 + 0.5) / 10 if name in _NUMBERS else 0
+        kind, words = text if name == "sign" else name, found[0].strip(" .!")
         if kind and words:
             yield Token(kind, words, value)
 

@@ -75,7 +75,7 @@ def names_table() -> NamesTable:
     token = "|".join(_SOURCE["token"])
     labels, quantisation = quantisations()
     patterns = _SOURCE["patterns"] | {"token": token, "cache": CACHE.pattern}
-    patterns["quantisation"] = quantisation.pattern
+    patterns |= {"quantisation": quantisation.pattern, "plural": f"^(?:{_SOURCE['plural']})$"}
     return NamesTable(
         cards=tuple(_cards()),
         keys=_keys(),
@@ -95,13 +95,17 @@ def names_table() -> NamesTable:
 def packed() -> Mapping[str, object]:
     """The table as pages load it: the spellings of each card, and of each other meaning.
 
-    A card's spellings are those besides its name, squeezed and without its size.
+    A card's spellings are those besides its name and its plurals, squeezed and without its size.
+    Models have the parts of their names only where the page does not find them in the slugs, and
+    the page finds the laptop's chip by its name.
     """
     table = names_table()
     cards: list[list[str]] = [[] for _ in table.cards]
     others: dict[str, list[str]] = {}
     for word, meant in table.keys.items():
         kind, *rows = meant.split(" ")
+        if kind == "card" and _is_plural(word, table):
+            continue
         lists = (
             [cards[int(row)] for row in rows] if kind == "card" else [others.setdefault(meant, [])]
         )
@@ -113,7 +117,24 @@ def packed() -> Mapping[str, object]:
         " ".join(word for word in words if word != name)
         for name, words in zip(own, cards, strict=True)
     ]
-    return {**structs.asdict(table), "keys": keys, "spelled": spelled}
+    known = _short_models() | {name_parts(slug): slug for slug in _slugs()}
+    models = {parts: slug for parts, slug in table.models.items() if known.get(parts) != slug}
+    own_models = {"slugs": " ".join(_slugs()), "models": models}
+    listed = [structs.astuple(card)[:-1] for card in table.cards]
+    return {
+        **structs.asdict(table),
+        "cards": listed,
+        "keys": keys,
+        "spelled": spelled,
+        **own_models,
+    }
+
+
+def _is_plural(word: str, table: NamesTable) -> bool:
+    """Whether a spelling is that of a card with an s, which the page adds itself."""
+    one = word.removesuffix("s")
+    same = one != word and table.keys.get(one) == table.keys[word]
+    return same and re.fullmatch(_SOURCE["plural"], one) is not None
 
 
 def _filled(pattern: str) -> str:
@@ -175,13 +196,18 @@ def _without_tags(slug: str) -> str:
     return "-".join(word for word in words if not re.fullmatch(_TAGS, word))
 
 
-def _models() -> dict[str, str]:
-    """Known models; a mixture also without its total or its active size, if one model fits."""
+def _short_models() -> dict[str, str]:
+    """Mixtures without their total or their active size, if one model fits."""
     short: dict[str, set[str]] = {}
     for slug in _slugs():
         for left_out in (r"-a\d[\d.]*b(?=-|$)", r"-\d[\d.]*b(?=-a\d)"):
             short.setdefault(name_parts(re.sub(left_out, "", slug)), set()).add(slug)
-    found = {parts: slugs.pop() for parts, slugs in short.items() if len(slugs) == 1}
+    return {parts: slugs.pop() for parts, slugs in short.items() if len(slugs) == 1}
+
+
+def _models() -> dict[str, str]:
+    """Known models by the parts of their names, the mixtures also by shorter names."""
+    found = _short_models()
     named = {key: listed_slug(name) for key, name in MODEL_NAMES.items()} | dict(MODEL_SLUGS)
     found |= {name_parts(_without_tags(key)): slug for key, slug in named.items()}
     return found | {name_parts(slug): slug for slug in _slugs()}

@@ -110,7 +110,7 @@ def preset_of(ref: ModelRef) -> Preset | None:
         return named
     if ref.unknown and owned and not in_gguf:
         return None  # another repository's weights
-    found = _of_model(ref.slug, ref.quantisation, owned=owned)
+    found = preset_for(ref.slug, ref.quantisation, owned=owned)
     if found is None or not (owned and in_gguf):
         return found
     return replace(found, name=name, repository=name.partition(":")[0], file=None)
@@ -122,12 +122,6 @@ def preset_called(name: str) -> Preset | None:
     return presets().get(name) or (
         preset_for(model, quantisation.upper()) if quantisation else None
     )
-
-
-@lru_cache(maxsize=4096)
-def preset_for(model: str, quantisation: str | None = None) -> Preset | None:
-    """A model's preset by the model's key, in this or, if `None`, its usual quantisation."""
-    return _of_model(model, quantisation, owned=False)
 
 
 def unknown_tag(ref: ModelRef) -> str | None:
@@ -157,8 +151,12 @@ def drafts_for(target: Preset) -> Mapping[str, Preset]:
     return found
 
 
-def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model's preset; without a quantisation, its first preset or, if it has none, Q4_K_M."""
+@lru_cache(maxsize=4096)
+def preset_for(slug: str, quantisation: str | None = None, *, owned: bool = False) -> Preset | None:
+    """A model's preset by the model's key, in this or, if `None`, its usual quantisation.
+
+    A model without a preset is usually in Q4_K_M. `owned` means that the name had an owner.
+    """
     alike = _by_model().get(slug, [])
     for each in alike:
         if quantisation in (None, each.quantisation, each.quantisation.removeprefix("UD-")):

@@ -6,8 +6,8 @@ import msgspec
 
 from answers.evidence import PairFigure, Rig, rig_of
 from answers.machines import Computer
-from answers.model import LayerPlacement, Setting
-from answers.placement import LoadPlan, fit
+from answers.model import Setting
+from answers.placement import LoadPlan
 from answers.rounds import Curve
 from answers.speed import SpeedEstimate
 from answers.ways import PlannedModel, Way
@@ -20,9 +20,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `model` is the model's key in the evidence. `pairs` are about the model on any machine, and
     `figures` are those of them for the task, if it has them, or for all tasks. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
-    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
-    model's step times on this machine, measured for steps over 1, 2, … tokens, and `plain` its
-    plain speed measured there. `engine` is a key of `answers.engine_table.ENGINES`.
+    that no draft is wanted. `curve` has the model's step times on this machine, measured for steps
+    over 1, 2, … tokens, and `plain` its plain speed measured there. `engine` is a key of
+    `answers.engine_table.ENGINES`.
     """
 
     name: str
@@ -38,8 +38,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     task: str | None = None
     engine: str = LLAMA_CPP
     quantisation: str | None = None
-    layers: int | None = None
-    cpu_experts: int | None = None
     notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
     curve: Curve | None = None
     plain: SpeedEstimate | None = None
@@ -58,16 +56,3 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def figures_here(self) -> tuple[PairFigure, ...]:
         """The map's figures for this model and its variants on this machine, for each method."""
         return tuple(filter(self.rig.has, self.figures))
-
-    @cached_property
-    def fixed(self) -> LayerPlacement | None:
-        """The requested placement; `None` if the question names none."""
-        if self.layers is None and self.cpu_experts is None:
-            return None
-        load = self.load
-        best, whole = fit(load).placement, load.target.placed_layers
-        layers = best.layers if self.layers is None else self.layers
-        layers = whole if layers < 0 else min(layers, whole)
-        experts = best.cpu_experts if self.cpu_experts is None else self.cpu_experts
-        layers = layers if load.devices else 0
-        return LayerPlacement(layers=layers, cpu_experts=experts, share=best.share)

@@ -35,7 +35,8 @@ def quoted(pair: PairFigure, found: Answer) -> str:
 def published(pair: PairFigure) -> str:
     verb = "published" if pair.tier == "published" else "measured"
     spread = f" ({pair.least:.2f}\N{EN DASH}{pair.most:.2f})" if pair.people > 1 else ""
-    return f"{_who(pair)} {verb} {say.times(pair.speedup)}{spread}"
+    text = " with English text" if pair.tier == "measured" else ""
+    return f"{_who(pair)} {verb} {say.times(pair.speedup)}{spread}{text}"
 
 
 def _who(pair: PairFigure) -> str:

@@ -1,6 +1,7 @@
 """Choose the quantisation of a model that a question names without one."""
 
 from bisect import bisect_left
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -8,7 +9,7 @@ from answers.catalog import model_of
 from answers.engine_table import ENGINES
 from answers.machines import Computer
 from answers.model import Setting
-from answers.placement import LoadPlan, placed_whole
+from answers.placement import LoadPlan, Projection, placed_whole
 from answers.presets import preset_for
 from answers.ways import PlannedModel
 from schemas.rig import LLAMA_CPP
@@ -39,9 +40,13 @@ def fitted(target: PlannedModel, computer: Computer, engine: str) -> tuple[Plann
 
 
 def largest_quantisation(
-    load: LoadPlan, usual: tuple[str, ...] = QUANTISATIONS, *, certain: bool = False
+    load: LoadPlan,
+    usual: tuple[str, ...] = QUANTISATIONS,
+    *,
+    certain: bool = False,
+    place: Callable[[LoadPlan], Projection] = placed_whole,
 ) -> str | None:
-    """The largest usual quantisation in which this plan's target fits whole, or `None`.
+    """The largest usual quantisation in which this plan's target fits as placed, or `None`.
 
     Without `certain`, it may fit only if other programs are closed.
     """
@@ -52,8 +57,9 @@ def largest_quantisation(
     def fits(name: str) -> bool:
         preset = preset_for(load.target.name, name)
         model = model_of(preset) if preset else None
-        found = placed_whole(replace(load, target=model.facts)) if model else None
+        found = place(replace(load, target=model.facts)) if model else None
         return found is not None and (found.sure if certain else found.chance >= _WORTH_TRYING)
 
-    largest = bisect_left(names, x=True, key=fits)  # every smaller one fits, too
-    return names[largest] if largest < len(names) else None
+    if not fits(names[-1]):
+        return None
+    return names[bisect_left(names, x=True, key=fits)]  # every smaller one fits, too

@@ -87,10 +87,12 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     def label(self) -> str:
         """The draft source, in a few words."""
         if self.source == "text":
-            return f"n-gram drafts ({self.method})"
+            return f"drafting from text that repeats the prompt ({self.method})"
         if self.source == "own-head":
-            return "its own prediction head (MTP)"
-        return f"the draft {self.name}" if self.name else self.method
+            return "its own head (MTP)"
+        if self.source == "model" and self.name:
+            return f"the draft {self.name}"
+        return f"{self.method} ({self.name})" if self.name else self.method
 
     def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
         """The models to load for this way of drafting at a depth."""

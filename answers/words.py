@@ -8,16 +8,13 @@ from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.engine_table import ENGINES
 from answers.estimate import Accuracy
-from answers.learned import learned, logged_memory_error
+from answers.planner_errors import planner_errors
 from answers.quotes import published, quoted
 from answers.rounds import CURVE_ARMS, TRANSFER_ERROR, tokens_of
 from answers.sentences import sentence
-from answers.speed import NEAREST_ERROR
+from answers.speed import SPEED_ERROR
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
-
-_ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
-_MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
 def lines(found: Answer) -> Iterator[str]:
@@ -27,8 +24,6 @@ def lines(found: Answer) -> Iterator[str]:
         yield f"Why: {reason}"
     if decides := " ".join(deciding.sentences(found)):
         yield decides
-    if lost := losses(found):
-        yield f"Slower: {lost}"
     yield memory_words.fits(found)
     if notes := assumed(found):
         yield f"Assumed: {notes}"
@@ -90,12 +85,7 @@ def _way(option: PlanOption) -> str:
     way = option.way
     if way is None:
         return "no draft"
-    if way.source == "text":
-        return f"drafting from text that repeats the prompt ({way.method})"
-    what = {"own-head": "its own head (MTP)", "model": f"the draft {way.name}"}
-    file = f" ({way.name})" if way.name else ""
-    name = what.get(way.source) if file or way.draft is None else None
-    return f"{name or way.method + file} at depth {option.depth}"
+    return way.label if way.source == "text" else f"{way.label} at depth {option.depth}"
 
 
 def _ratio(option: PlanOption) -> str:
@@ -152,47 +142,10 @@ def _by_curve(found: Answer, judged: PlanOption) -> str:
     return sentence("by-curve", source=curve.source, basis=basis, **parts)
 
 
-def losses(found: Answer) -> str | None:
-    """The ways of drafting that are expected to lose; those with figures of this card first."""
-    lost = [
-        each
-        for each in found.options
-        if found.asked.fits and each is not found.judged and each.gain
-        if each.gain.estimate < _ABOUT_EVEN
-    ]
-    lost.sort(key=lambda each: each.figures is None)
-    known = sum(each.figures is not None for each in lost)
-    named = [
-        f"{_way(each)} ({say.times(each.gain.estimate if each.gain else None)} expected)"
-        for each in lost[: min(max(known, 1), _MOST_LOSSES)]
-    ]
-    more = [f"{len(lost) - len(named)} more"] if len(lost) > len(named) else []
-    return f"{say.listed([*named, *more])}." if lost else None
-
-
 def assumed(found: Answer) -> str | None:
     """The assumptions, each listed once."""
     notes = [note[:1].upper() + note[1:] for note in notes_of(found)]
     return f"{'. '.join(notes)}." if notes else None
-
-
-def instead(found: Answer) -> str | None:
-    """The sentence on a faster use of the same memory, if there is one."""
-    asked, target = found.asked, found.asked.case.target
-    crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
-    others = [
-        each
-        for each in found.alternatives
-        if each.found.sure and each.way is None
-        if each.case.setting.context == asked.case.setting.context
-        if crowded or each.case.target is not target
-    ]
-    better = max(others, key=lambda each: each.tps.estimate, default=None)
-    least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
-    if better is None or better.tps.estimate <= least:
-        return None
-    changes = ", ".join(better.parts[1:] or better.parts)
-    return sentence("instead", changes=changes, tps=say.rate(better.tps.estimate))
 
 
 def accuracy(found: Answer) -> str:
@@ -209,12 +162,11 @@ def accuracy(found: Answer) -> str:
         held, arms = CURVE_ARMS
         name = "curve-tested" if way.measured or way.accepted else "curve-assumed"
         return sentence(name, held=held, arms=arms, error=say.percent(TRANSFER_ERROR))
-    plain, basis = learned().errors, found.alone.tps.basis
-    error, speed = plain.speed if basis != "physics" else plain.bare, ""
-    if error is not None and basis not in ("here", "curve"):
-        within = say.percent(error.within)
-        speed = sentence("speed-tested", within=within, points=error.points, factor=NEAREST_ERROR)
-    return sentence("memory-tested", speed=speed, memory=logged_memory_error().total_median_mib)
+    errors, speed = planner_errors(), ""
+    if found.alone.tps.basis == "physics":
+        within, points = say.percent(errors.speed.within), errors.speed.points
+        speed = sentence("speed-tested", within=within, points=points, factor=SPEED_ERROR)
+    return sentence("memory-tested", speed=speed, memory=errors.memory.total_median_mib)
 
 
 def _tested(name: str, known: Accuracy | None) -> str:

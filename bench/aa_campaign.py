@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import mul
 from pathlib import Path
 from statistics import fmean, median
 from typing import Literal
@@ -11,7 +12,7 @@ from estimates.intervals import t_interval
 from estimates.model import Estimate, Interval
 from estimates.pairing import PromptPairs, pair
 from estimates.summary import summarize
-from estimates.trial_times import cpu_ms_per_token, decode_ms_per_token
+from estimates.trial_times import decode_ms_per_token
 from harness.campaign.arms import label
 from harness.campaign.from_options import campaign_from
 from harness.campaign.model import Campaign
@@ -94,8 +95,15 @@ def _by_processor_time(submission: Submission) -> Interval | None:
 
 def _processor_log_ratio(pairs: PromptPairs) -> float:
     both = zip(pairs.baseline_trials, pairs.trials, strict=True)
-    times = ((cpu_ms_per_token(base), cpu_ms_per_token(own)) for base, own in both)
+    times = ((_cpu_ms(base), _cpu_ms(own)) for base, own in both)
     return median(math.log(base / own) for base, own in times if base and own)
+
+
+def _cpu_ms(trial: Trial) -> float:
+    """Milliseconds of processor time per token, over all threads, from the rounds' medians."""
+    counts = filter(None, trial.drafted_histogram or ())
+    cpu_ms = sum(map(mul, counts, trial.round_cpu_ms_median or ()))
+    return cpu_ms / ((trial.output_tokens or 1) - 1)
 
 
 def _mean_tps(trials: Sequence[Trial]) -> float:

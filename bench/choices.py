@@ -13,7 +13,7 @@ import argparse
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -28,7 +28,6 @@ import scipy
 
 from bench.null_worlds import ARMS, device, placed, tune
 from harness.report.setting_results import settings
-from harness.tune.outcome import by_task, recommended
 from pipeline.data.load import load
 from pipeline.site.pages import strips
 from pipeline.site.pages.feeds import feeds
@@ -41,7 +40,7 @@ WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 10, 10
 KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and their contributors' spread
 GAIN = "at least"
 ATOM = "{http://www.w3.org/2005/Atom}"
-FEED, TERMINAL = "feed: entry", "terminal: answer"
+FEED, TERMINAL, TUNER = "feed: entry", "terminal: answer", "tuner: answer"
 # Each claim of these places is about one world; claims of other places are about one file.
 OF_WORLD = ("heading", "model", "tuner")
 Claims: TypeAlias = "Counter[tuple[str, bool]]"
@@ -103,7 +102,8 @@ def worlds_from(start: int) -> dict[Kind, Claims]:
                 each = files[at % len(files)]
                 here.append(placed(rng, each, spread, world=world, number=len(here)))
         found[count, spread].update(_claims(here, spread))
-    found[1, 0.0].update((*_answers(files), *_tuned(rng)))
+    found[1, 0.0].update(_answers(TERMINAL, files))
+    found[1, 0.0].update(_answers(TUNER, (tune(rng) for _ in range(AT_ONCE))))
     return found
 
 
@@ -117,16 +117,10 @@ def _claims(files: Sequence[Example], spread: float) -> Iterator[tuple[str, bool
     connection.close()
 
 
-def _answers(files: Sequence[Example]) -> Iterator[tuple[str, bool]]:
+def _answers(place: str, files: Iterable[Example]) -> Iterator[tuple[str, bool]]:
     for each in files:
         best = settings(each.submission, each.summary)[0]
-        yield TERMINAL, best.answer in ("yes", "depends")
-
-
-def _tuned(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
-    for outcome in (tune(rng) for _ in range(AT_ONCE)):
-        yield "tuner: pick", recommended(outcome)
-        yield from (("tuner: task", each.word == "use") for each in by_task(outcome))
+        yield place, best.answer in ("yes", "depends")
 
 
 def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:

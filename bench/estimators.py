@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench.designs import both_lengths, one_after_another
+from bench.designs import interleaved, one_after_another
 from bench.population import BLOCKS, CONTROL, Population
 from bench.previous import geometric
 from bench.rigs import Trouble
@@ -20,8 +20,6 @@ from schemas.submission import Submission
 Method = Literal[
     "paired",
     "over-blocks",
-    "adaptive",
-    "adaptive-over-blocks",
     "geometric",
     "one-after-another",
 ]
@@ -63,9 +61,8 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInt
     """Simulate one campaign, and yield the estimates by every method."""
     prompts = known.draw(random.Random(seed))  # noqa: S311 - a simulation
     it = SimulatedCampaign(known, trouble, seed, prompts)
-    fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
+    fixed = interleaved(known.rig, trouble, prompts, seed)
     yield from _published(it, fixed, "paired", "over-blocks")
-    yield from _published(it, adaptive, "adaptive", "adaptive-over-blocks")
     yield from _geometric(it, fixed)
     found = one_after_another(known.rig, trouble, prompts, seed)
     yield _found(it, "one-after-another", "draft", None, math.log(found), None)

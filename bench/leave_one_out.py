@@ -23,17 +23,16 @@ from answers.names import read_model
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.difference import Own, State, moved_others
-from pipeline.site.pages.learned_file import device_key
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PEOPLE = "select distinct person from figure order by person"
 # A person's pairs are those of their figures and, for an account, those of its files, also if
 # doubts keep them from the map.
 OWN = """
-    select distinct figure.device, figure.target, pair.device_label, pair.target_label
+    select distinct figure.device, figure.target, pair.target_label
     from figure join pair using (device, target) where person = $person
     union
-    select setup.device, setup.target, setup.device_label, setup.target_label
+    select setup.device, setup.target, setup.target_label
     from setup
     where coalesce(lower(contributor), 'anonymous') = $person
 """
@@ -100,8 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             own_files = without(person, folder)
             own = Own(
                 pairs=frozenset({*(row[:2] for row in rows), *([BADGE] if own_files else [])}),
-                cards=frozenset(device_key(label) for _, _, label, _ in rows),
-                models=frozenset(read_model(label).slug for *_, label in rows),
+                models=frozenset(read_model(label).slug for _, _, label in rows),
             )
             after = State.of(open_database(folder, cache=cache))
             shutil.rmtree(folder)

@@ -17,18 +17,15 @@ from estimates.model import Estimate, Interval
 from estimates.summary import summarize
 from estimates.verdicts import JUDGED, judge
 from harness.campaign.arms import BASELINE
-from harness.campaign.model import ArmPlan
 from harness.tune.decisions import (
     CERTIFICATE_BLOCKS,
     FORECAST_ERROR,
     RACE_BLOCKS,
     RACED,
-    certify,
     standing,
     times_of,
 )
 from harness.tune.forecast import Candidate, shortlist
-from harness.tune.outcome import Contender, Outcome
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Prompt, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS
@@ -78,8 +75,8 @@ def placed(
     return entry(named, replace(example.summary, estimates=estimates))
 
 
-def tune(rng: np.random.Generator) -> Outcome:
-    """A tune whose forecasts and race use the first prompt of each task."""
+def tune(rng: np.random.Generator) -> Example:
+    """The certificate of a tune whose forecasts and race use the first prompt of each task."""
     base, ratios = _base(), _ratios(rng)
     prompts = base.suite.prompts
     race, fresh = prompts[::PER_TASK], [at for at, _ in enumerate(prompts) if at % PER_TASK]
@@ -103,25 +100,7 @@ def tune(rng: np.random.Generator) -> Outcome:
     found = standing(raced, predicted, running=[each.id for each in listed], baseline=BASELINE)
     best, *rivals = (arm for arm in found.ranked if arm not in found.dropped)
     certificate = stage([best, *rivals[:1]], [prompts[at] for at in fresh], CERTIFICATE_BLOCKS)
-    verdict = certify(
-        raced,
-        times_of(certificate),
-        best=best,
-        rival=next(iter(rivals), None),
-        baseline=BASELINE,
-        tasks={each.id: each.task for each in prompts},
-    )
-    plan = ArmPlan(id=verdict.best if verdict else best, role="speculation", method=_method(1))
-    leader = Contender(arm=plan, family="draft", depth=0, predicted=None, state="certified")
-    return Outcome(
-        contenders=(leader,),
-        leader=leader,
-        verdict=verdict,
-        close=(),
-        within=0.0,
-        interrupted=False,
-        stages={"certificate": certificate},
-    )
+    return entry(certificate, summarize(certificate))
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:

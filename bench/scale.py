@@ -27,12 +27,12 @@ from bench.synthetic import write_corpus
 T = TypeVar("T")
 
 COMMAND = "python -m bench.scale"
-SEED, FAR, MOST_PAGES = 2, 10_000, 500
+SEED, FAR = 2, 10_000
 MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 200.0, 1.05, 60.0, 25.0
 # Seconds of CPU time with one new file: up to 300 files, and above.
 MOST_WARM_S, MOST_WARM_FAR_S = 15.0, 20.0
 MOST_MEMORY_MB, MOST_SITE_MB = 3000.0, 1000.0  # GitHub Pages publishes no more than 1 GB
-FULL_SITE = 300  # above this many files, only the newest files have pages
+FULL_SITE = 300  # above this many files, submissions have short pages
 Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by kind of build and stage
 KINDS = ("cold", "warm")
 # The functions of each stage. A nested stage's time counts for the inner stage only.
@@ -94,7 +94,7 @@ def table(found: Sequence[Builds]) -> str:
 
 def _line(name: str, sizes: Sequence[float], costs: Sequence[float]) -> str:
     slope = exponent(sizes, costs)
-    if "MB" in name or name == "pages":
+    if "MB" in name:
         shown = "".join(f"{cost:9.1f}" for cost in costs)
         return f"{name:28}{shown}   " + ("" if slope is None else f"{slope:8.2f}")
     shown = "".join(f"{cost / size * 1000:9.2f}" for size, cost in zip(sizes, costs, strict=True))
@@ -115,8 +115,6 @@ def _excess(found: Sequence[Builds]) -> Iterator[str]:
     yield from _too_heavy(last, [each["cold"] for each in found[:-1]])
     if last["largest file MB"] > MOST_FILE_MB:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
-    if last["pages"] >= MOST_PAGES:
-        yield f"the site has {last['pages']:.0f} pages, but must have fewer than {MOST_PAGES}"
     slope = exponent([e["cold"]["files"] for e in found], [e["cold"]["all"] for e in found])
     if slope is not None and slope > MOST_EXPONENT:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
@@ -181,15 +179,9 @@ def _once(results: str, output: str, cache: str) -> int:
         "memory MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "site MB": sum(sizes) / 1e6,
         "largest file MB": max(sizes) / 1e6,
-        "pages": float(sum(map(_is_page, files))),
     }
     sys.stdout.write(json.dumps(figures) + "\n")
     return 0
-
-
-def _is_page(path: Path) -> bool:
-    """Check whether a file is a whole page; page fragments have no `<html>`."""
-    return path.suffix == ".html" and b"<html" in path.read_bytes()[:500]
 
 
 def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:

@@ -24,7 +24,6 @@ from msgspec.structs import replace
 
 from answers import catalog
 from answers.answer import Answer, answer
-from answers.answer_details import with_details
 from answers.evidence import PairFigure
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import described_computer
@@ -40,12 +39,11 @@ _NONE = re.compile(r"the map has no figure of (?:(?P<label>[^.;]+) with )?this m
 _TIMES = r"\N{MULTIPLICATION SIGN}"
 _WHO = (
     r"(?P<people>one person|\d{1,6} people) (?:published|measured) "
-    rf"(?P<ratio>[\d.]{{1,9}}){_TIMES}(?: \([^)]*\))?"
+    rf"(?P<ratio>[\d.]{{1,9}}){_TIMES}(?: \([^)]*\))?(?: with English text)?"
 )
 _HERE = re.compile(rf"{_WHO} for this card and model with (?P<rest>[^;]+)")
 _ELSEWHERE = re.compile(rf"predicted; {_WHO} with (?P<label>.+?) on (?P<device>[^;]+?)(?:;|\.$)")
 _RATES = re.compile(rf"about ([\d.,]+) tokens/s instead of ([\d.,]+): ([\d.]+){_TIMES}")
-_SLOWER = re.compile(rf"\((?P<ratio>[\d.]+){_TIMES} expected\)")
 _TESTED = re.compile(
     r"a factor of (?P<off>[\d.]+) in the median over (?P<people>\d+) people; (?P<held>\d+) % of "
     r"their (?P<figures>\d+) figures"
@@ -124,19 +122,6 @@ def divided(said: Said) -> Iterator[str]:
             yield found[0]
 
 
-def slower(said: Said) -> Iterator[str]:
-    """Yield ways that are listed as slower and are not, or that the verdict recommends."""
-    text = next((line for line in said.text if line.startswith("Slower:")), "")
-    for found in _SLOWER.finditer(text):
-        if float(found["ratio"]) >= 1:
-            yield text
-    way = said.found.asked.way
-    if way is not None and way.name and f"{way.name} at" in text and way.source != "text":
-        same = [each for each in said.found.options if each.way and each.way.name == way.name]
-        if len(same) == 1:
-            yield text
-
-
 def tested_errors(said: Said) -> Iterator[str]:
     """Yield statements of accuracy that are not those of this kind of prediction."""
     last, mixture = said.text[-1], said.found.alone.case.target.mixture
@@ -171,7 +156,7 @@ def listed_twice(said: Said) -> Iterator[str]:
 
 
 CHECKS: tuple[Callable[[Said], Iterator[str]], ...] = (
-    absent, quoted, divided, slower, tested_errors, unfounded, listed_twice,
+    absent, quoted, divided, tested_errors, unfounded, listed_twice,
 )  # fmt: skip
 
 
@@ -184,7 +169,7 @@ def ask(model: str, method: str | None, machine: Any) -> Said | None:  # noqa: A
         way = catalog.way_of(method, question.target)
         others = (each for each in question.ways if each.key != way.key)
         question = replace(question, ways=(*others, way), named=way)
-    found = with_details(answer(question))
+    found = answer(question)
     return Said(found, (*lines(found), accuracy(found)), rows_of(question.model))
 
 

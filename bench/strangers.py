@@ -32,7 +32,7 @@ from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.load import AcceptedSubmission, load
 from pipeline.intake.conflicts import NAMED_OTHERWISE, Withdrawals, claim_findings
-from pipeline.site.pages import feeds, strips
+from pipeline.site.pages import strips
 from schemas import contract
 from schemas.submission import Origin, Submission, Trial
 from tests.pipeline.tables import Tables, entry_on
@@ -256,11 +256,10 @@ def state(of: Tables) -> State:
         for kind, query in QUERIES.items()
         for *key, value in of.execute(query).fetchall()
     }
-    badge = feeds.badge(of).data  # type: ignore[arg-type]
     rows = strips.ranked(strips.main_rows(of))  # type: ignore[arg-type]
     first = strips.strip(rows[0])
     shown = first.figure, first.words, first.setting
-    return found | {("headline", "first row"): shown, ("headline", "badge"): badge}
+    return found | {("headline", "first row"): shown}
 
 
 def changed(before: State, after: State) -> Counter[str]:

@@ -2,8 +2,8 @@
 
 Each simulation draws a rig: the curve T(k) with or without a kernel step, the cost of drafting,
 acceptance by task and position, noise per trial and a drift. Its tune takes the same steps as
-`harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
-`harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints these shares:
+`harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, decided by
+`harness.tune.forecast`, `harness.tune.decisions` and the report's verdict. It prints these shares:
 tunes whose pick is within 2 % of the best; tunes whose pick is that good or reported as
 indistinguishable from the best; tunes that pick "off" where nothing helps; certified speedups that
 are reproduced. It also prints the number of trials relative to a sweep over all depths.
@@ -13,9 +13,10 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,13 @@ from bench.tune_rigs import (
     known,
     log_times,
 )
+from estimates.intervals import corrected, ratio_interval, time_ratio
+from estimates.model import Interval
+from estimates.verdicts import judge
 from harness.campaign.builder import LEAST_BLOCKS
 from harness.tune import decisions
 from harness.tune import forecast as forecasts
+from harness.tune.decisions import Times
 from harness.tune.forecast import Candidate
 from schemas.vocabulary import say
 
@@ -59,6 +64,35 @@ class TuneRow:
     most_trials: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certified:
+    """An arm's speedup over the certificate's prompts, with the report's interval and verdict."""
+
+    arm: str
+    speedup: float
+    interval: Interval
+
+    @property
+    def helps(self) -> bool:
+        return judge(self.interval) == "helps"
+
+
+def _judged(times: Times, arm: str, tasks: Mapping[str, str], *, choices: int) -> Certified:
+    """Judge an arm as the report does: by strata of tasks, corrected for the choice of an arm."""
+    strata: dict[str, list[tuple[float, float]]] = {}
+    for prompt in dict.fromkeys(prompt for prompt, _ in times[arm]):
+        plain, own = (
+            math.exp(median(ms for (each, _), ms in times[one].items() if each == prompt))
+            for one in (BASELINE, arm)
+        )
+        strata.setdefault(tasks[prompt], []).append((plain, own))
+    groups = [*strata.values()]
+    ratio, interval = time_ratio(groups), ratio_interval(groups)
+    if interval is None:
+        raise AssertionError("every task has several prompts")
+    return Certified(arm=arm, speedup=ratio, interval=corrected(interval, ratio, choices))
+
+
 class Tune:
     """One tune of a rig; `trials` is the number of trials that it ran."""
 
@@ -66,8 +100,8 @@ class Tune:
         self._truth, self._rng = truth, rng
         self.trials = 0
 
-    def verdict(self) -> decisions.Verdict | None:
-        """Run the tune and return its verdict, in which each arm is a depth."""
+    def verdict(self) -> Certified:
+        """Run the tune and return the best certified arm; each arm is a depth."""
         racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
         fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
         predicted = self._forecast(racing)
@@ -93,15 +127,13 @@ class Tune:
         tasks = {
             f"{stage}{number}": str(number % TASKS) for stage in "rc" for number in range(count)
         }
-        best, rival = ranked[0], next(iter(ranked[1:]), None)
         certificate: dict[str, dict[tuple[str, int], float]] = {}
-        arms = [arm for arm in (BASELINE, best, rival) if arm is not None]
+        arms = [BASELINE, *ranked[:2]]
         for block in range(decisions.CERTIFICATE_BLOCKS):
             self._block(certificate, arms, log_times(self._truth, fresh), block, "c")
         self._certified = fresh
-        return decisions.certify(
-            race, certificate, best=best, rival=rival, baseline=BASELINE, tasks=tasks
-        )
+        found = [_judged(certificate, arm, tasks, choices=len(arms) - 1) for arm in arms[1:]]
+        return max(found, key=lambda each: (each.helps, each.speedup))
 
     def certify_again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
         """Repeat the certificate of an arm, on the same or on other prompts of these tasks."""
@@ -189,20 +221,14 @@ def tuned(kind: str, number: int, seed: int) -> FoundTune:
     truth, speedups = known(kind, rng)
     tune = Tune(truth, rng)
     verdict = tune.verdict()
-    pick = int(verdict.pick) if verdict is not None and verdict.pick is not None else 0
+    pick = int(verdict.arm) if verdict.helps else 0
     sweep = (truth.deepest + 1) * TASKS * (RACE_PROMPTS + CERTIFICATE_PROMPTS) * LEAST_BLOCKS
     trials = tune.trials / sweep
     near = bool(speedups[pick] >= speedups.max() * (1 - NEAR))
-    margin = verdict.undecided if verdict is not None and verdict.undecided else 0.0
-    again: list[bool | None] = [None, None]
-    if verdict is not None and (interval := verdict.gain.interval) is not None:
-        ratios = [
-            tune.certify_again(verdict.best, elsewhere=elsewhere) for elsewhere in (False, True)
-        ]
-        again = [
-            None if found is None else interval.low <= found.estimate <= interval.high
-            for found in ratios
-        ]
+    low, high = verdict.interval.low, verdict.interval.high
+    margin = 0.0 if verdict.helps else math.log(max(high, 1 / low, 1.0))
+    ratios = [tune.certify_again(verdict.arm, elsewhere=elsewhere) for elsewhere in (False, True)]
+    again = [None if found is None else low <= found.estimate <= high for found in ratios]
     return FoundTune(
         near=near,
         said=near or bool(math.log(speedups.max() / speedups[pick]) <= margin),

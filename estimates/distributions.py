@@ -1,4 +1,4 @@
-"""Compute Student's t and the chi-squared distribution, and the rank and sign tests of flags.
+"""Compute Student's t distribution, and the rank and sign tests of flags.
 
 SciPy has all of them, but importing it takes longer than reading a results file.
 """
@@ -45,30 +45,6 @@ def _beta(x: float, y: float, a: float, b: float) -> float:
         value = 1 - odd / (1 + even / value)
     scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     return float(x**a * y**b) * math.exp(scale) / (a * value)
-
-
-@cache
-def chi2_quantile(freedom: int, probability: float) -> float:
-    """The quantile of the chi-squared distribution, by bisection: https://dlmf.nist.gov/8.11.4."""
-    low, high = 0.0, freedom + 100.0 * math.sqrt(freedom)
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _chi2_below(middle, freedom) < probability else (low, middle)
-    return low
-
-
-def _chi2_below(x: float, freedom: int) -> float:
-    """P(chi2 < x): the regularized lower incomplete gamma function of freedom/2 and x/2."""
-    shape, half = freedom / 2, x / 2
-    if half == 0:
-        return 0.0
-    term = math.exp(shape * math.log(half) - half - math.lgamma(shape + 1))
-    total, count = 0.0, 0
-    while term > total * 1e-16:
-        total += term
-        count += 1
-        term *= half / (shape + count)
-    return total
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:

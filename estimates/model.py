@@ -116,12 +116,11 @@ class Estimate:
     follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
     `over_alternative` is the speedup over `alternative`, the target without a draft but with a
     different use of the draft's memory, if that was measured. `repeatable_within` is how far the
-    logarithm of the speedup may move if the same prompts are run again. `cpu_speedup` is the
-    speedup in processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by
-    the wall clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a
-    serious flag, or another key of `DOUBTS`. A serious flag is also named beside a verdict such as
-    `failed`. With `at_most`, a timed-out trial counts with its time limit, so that speedup and rate
-    are upper bounds.
+    logarithm of the speedup may move if the same prompts are run again. `wall_speedup` is the
+    speedup by the wall clock, stalls included. `doubt` is why the verdict is `uncertain`: the name
+    of a serious flag, or another key of `DOUBTS`. A serious flag is also named beside a verdict
+    such as `failed`. With `at_most`, a timed-out trial counts with its time limit, so that speedup
+    and rate are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
     including the time to read the prompts. Their mean lengths are `mean_prompt_tokens` and
@@ -143,7 +142,6 @@ class Estimate:
     interval: Interval | None = None
     wall_speedup: float | None = None
     repeatable_within: float | None = None
-    cpu_speedup: float | None = None
     baseline_tps: float | None = None
     tps: float | None = None
     tokens_per_round: float | None = None
@@ -177,32 +175,16 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartSpread:
-    """The variation of a ratio between starts of the engine, as a share, with its 95 % interval.
-
-    A value of 0.03 is a standard deviation of 3 %. `None` with a single start.
-    """
-
-    starts: int
-    spread: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeatability:
     """The possible error of an arm's figure over all measured prompts, as a share of the ratio.
 
     A value of 0.012 is ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None`
-    with fewer than three blocks. `minutes_to_halve` is the additional measuring time that would
-    halve the error. `starts` is the variation between starts of the engine.
+    with fewer than three blocks.
     """
 
     arm: str
     blocks: int
     half_width: float | None = None
-    minutes_to_halve: float | None = None
-    starts: StartSpread = StartSpread(starts=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

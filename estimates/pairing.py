@@ -20,7 +20,6 @@ from statistics import fmean, median
 from estimates.decomposition import tokens_per_round
 from estimates.trial_times import (
     clock,
-    cpu_ms_per_token,
     decode_ms_per_token,
     is_timed,
     round_ms_of,
@@ -166,11 +165,6 @@ class PromptPairs:
         """R, the cost of a round in baseline tokens: tokens per round divided by the speedup."""
         tokens = self.tokens_per_round
         return None if tokens is None else tokens / self.speedup
-
-    @cached_property
-    def cpu_ms(self) -> tuple[float, float] | None:
-        """Both arms' processor time per token in ms; `None` if a trial failed or lacks the time."""
-        return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
         """The baseline's and the arm's median of `ms`; `None` if a trial lacks a value."""

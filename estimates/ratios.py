@@ -1,4 +1,4 @@
-"""Compute ratios other than the speedup: controls, alternatives, processor time, engines."""
+"""Compute ratios other than the speedup: controls, alternatives, engines."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import TypeAlias, TypeVar
 
 from estimates import decomposition as parts
 from estimates.intervals import Times, mean_over_tasks, mean_times, ratio_interval, time_ratio
-from estimates.model import Control, Interval
+from estimates.model import Control
 from estimates.pairing import NORMAL_95, PromptPairs, pair
-from estimates.repeatability import by_task, repeat_deviation, widened
+from estimates.repeatability import repeat_deviation, widened
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS
@@ -139,14 +139,6 @@ def against_alternative(scope: Scope) -> Scope | None:
     return None
 
 
-def ratio_by(
-    scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
-) -> float | None:
-    """The ratio of the two times that `times` gives; `None` if they are unknown for any prompt."""
-    strata = scope.values(times)
-    return None if strata is None else time_ratio(strata)
-
-
 def _inverse(value: float | None) -> float | None:
     return None if value is None else 1 / value
 
@@ -180,26 +172,6 @@ FIGURES: Mapping[str, Figure] = {
 _OTHER = "other-engine"
 
 
-def baseline_ratio(
-    first: Submission, other: Submission
-) -> tuple[float, Interval | None, int] | None:
-    """The plain speed of `other` over that of `first`, its interval, and the number of prompts.
-
-    The interval is computed as for a speedup and widened by disturbances of whole passes. It is
-    `None` with a single prompt or a single pass. `None` without a common prompt and block.
-    """
-    ours, theirs = _baseline(first), _baseline(other)
-    if ours is None or theirs is None:
-        return None
-    both, rival = merge_submissions(first, other, ours, theirs)
-    groups = by_task(pair(both, rival))
-    if not groups:
-        return None
-    times = [[(each.baseline_ms, each.arm_ms) for each in group] for group in groups]
-    interval = widened(ratio_interval(times), both, rival)
-    return time_ratio(times), interval, sum(map(len, groups))
-
-
 def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
@@ -207,11 +179,6 @@ def merge_submissions(
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival
-
-
-def _baseline(submission: Submission) -> str | None:
-    """The id of the first baseline; `None` without a baseline."""
-    return next((arm.id for arm in submission.arms if arm.role == "baseline"), None)
 
 
 def _of(submission: Submission, arm: str) -> tuple[Trial, ...]:

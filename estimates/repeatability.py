@@ -14,27 +14,16 @@ Some campaigns check their interval after each block and stop once it is narrow.
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth 92.1 %
 of the time at worst (simulated; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29). For such
 campaigns the level is 97.5 %, which covers the truth 95.7 % of the time.
-
-If every block starts its own servers, variation between blocks beyond that within blocks comes from
-the start, or from the time at which the pass ran. Let y_pb be the logarithm of the time ratio of
-prompt p in block b, of P prompts in B blocks. This is a two-way analysis of variance with one value
-per cell (Searle, Casella and McCulloch 1992, Variance Components, 4.2):
-
-    s_b^2 = variance of the block means,  s_e^2 = residual variance (no prompt or block effect)
-    spread^2 = s_b^2 - s_e^2 / P,  at least 0
-    its 95 % interval: (B - 1) s_b^2 / chi2(B - 1) - s_e^2 / P at both quantiles, at least 0
-
-The interval treats s_e as known, because s_e is estimated from many more values than s_b.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean
 
-from estimates.distributions import chi2_quantile, t_quantile
+from estimates.distributions import t_quantile
 from estimates.intervals import CONFIDENCE, deviation, time_ratio, variance
-from estimates.model import Interval, Repeatability, StartSpread
+from estimates.model import Interval, Repeatability
 from estimates.pairing import PromptPairs, pair
 from schemas.submission import Arm, Submission
 
@@ -42,87 +31,27 @@ LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
 # A block that an interruption cut short does not represent the whole campaign.
 FULL_BLOCK = 0.9
-_MOST_BLOCKS = 100
-_MS_PER_MINUTE = 60_000
 _LEAST_PASSES = 2
-_LEAST = 2  # the minimum of prompts and of blocks for a spread between starts
-_MOST_SPREAD = 25.0  # as a logarithm: a larger spread shows nothing, and could not be represented
 
 
 def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
     """The repeatability of each compared arm that has pairs; `known` has pairs already computed."""
-    level, minutes, arms = confidence(submission), block_minutes(submission), []
+    level, arms = confidence(submission), []
     for arm in (arm for arm in submission.arms if arm.role != "baseline"):
         groups = by_task(known[arm.id] if known else pair(submission, arm))
         if not groups:
             continue
         blocks, half_width = len(block_ratios(groups)), repeatable_within(groups, level)
-        more = None if half_width is None else blocks_to_halve(blocks, level)
         arms.append(
             Repeatability(
                 arm=arm.id,
                 blocks=blocks,
-                starts=_starts(submission, arm, groups),
                 half_width=None if half_width is None else math.expm1(half_width),
-                minutes_to_halve=None if more is None or minutes is None else more * minutes,
             )
         )
     return tuple(arms)
-
-
-def restarted(submission: Submission, arm: Arm) -> bool:
-    """Whether the arm and its baseline had a new engine process in every block."""
-    return submission.design.interleaved == "block" and arm.argv is not None
-
-
-def _starts(
-    submission: Submission, arm: Arm, groups: Sequence[Sequence[PromptPairs]]
-) -> StartSpread:
-    """An arm's spread between starts, from the prompts that have a pair in every full block."""
-    if not restarted(submission, arm):
-        return StartSpread(starts=1)
-    blocks = _full_blocks(groups)
-    logs = [
-        [math.log(plain / own) for plain, own in map(pairs.times_by_block.__getitem__, blocks)]
-        for group in groups
-        for pairs in group
-        if pairs.times_by_block.keys() >= set(blocks)
-    ]
-    return start_spread(logs) or StartSpread(starts=len(blocks))
-
-
-def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
-    """The spread of a ratio between starts, as a share; `logs` has a row for each prompt.
-
-    All rows have the same blocks. `None` with fewer than two prompts or blocks.
-    """
-    prompts, blocks = len(logs), min(map(len, logs), default=0)
-    if prompts < _LEAST or blocks < _LEAST:
-        return None
-    means = [fmean(column) for column in zip(*logs, strict=True)]
-    middle = fmean(means)
-    left = math.fsum(
-        (value - fmean(row) - mean + middle) ** 2
-        for row in logs
-        for value, mean in zip(row, means, strict=True)
-    )
-    own = left / ((prompts - 1) * (blocks - 1)) / prompts
-    between, freedom = variance(means), blocks - 1
-    tail = (1 - CONFIDENCE) / 2
-    high, low = (
-        freedom * between / chi2_quantile(freedom, probability) - own
-        for probability in (tail, 1 - tail)
-    )
-    return StartSpread(
-        starts=blocks, spread=_share(between - own), low=_share(low), high=_share(high)
-    )
-
-
-def _share(squared: float) -> float:
-    """Turn a variance of logarithms into a standard deviation as a share of the ratio."""
-    return math.expm1(min(_MOST_SPREAD, math.sqrt(max(0.0, squared))))
 
 
 def deciding(submission: Submission) -> float | None:
@@ -237,28 +166,6 @@ def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Inte
     ratios = block_ratios(by_task(pair(submission, arm)))
     over_blocks = log_half_width(ratios, confidence(submission), least=_LEAST_PASSES)
     return None if over_blocks is None else interval.wider(over_blocks)
-
-
-def blocks_to_halve(blocks: int, level: float) -> int | None:
-    """The number of further blocks that would halve the interval; `None` if over 100 in total."""
-    half = _factor(blocks, level) / 2
-    counts = range(blocks + 1, _MOST_BLOCKS + 1)
-    return next((count - blocks for count in counts if _factor(count, level) <= half), None)
-
-
-def block_minutes(submission: Submission) -> float | None:
-    """Minutes that one block takes, by the wall clock of its trials; `None` if unknown."""
-    totals: dict[int, float] = {}
-    for trial in submission.trials:
-        if trial.outcome == "ok":
-            spent_ms = trial.wall_ms
-            if spent_ms is None:
-                if trial.decode_ms is None:
-                    return None
-                spent_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
-            totals[trial.block] = totals.get(trial.block, 0.0) + spent_ms
-    # The median is used, because an interruption may have cut the last block short.
-    return median(totals.values()) / _MS_PER_MINUTE if totals else None
 
 
 def _factor(blocks: int, level: float) -> float:

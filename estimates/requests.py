@@ -9,7 +9,6 @@ The ms per token are the same as in the speedup; the first token is left out, be
 reading the prompt. The arm's reading includes its draft's reading. Like times per token, whole
 requests are compared by the means of both times over prompts and tasks. If all answers have the
 same length, the formula gives the same result from the mean reading times and the printed rates.
-`wholeRequest` in `site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

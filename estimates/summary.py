@@ -13,7 +13,7 @@ from estimates.flags.observation import FlagEvidence, repeats
 from estimates.intervals import ratio_interval, reaching, time_ratio
 from estimates.model import Estimate, Interval, PromptEstimate, Summary, Verdict
 from estimates.pairing import PromptPairs, pair_all
-from estimates.ratios import Scope, against_alternative, controls, ratio_by, scopes
+from estimates.ratios import Scope, against_alternative, controls, scopes
 from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import PromptRequest, Readings, pays_from, request_figures
 from estimates.system_load import widen_for_load
@@ -81,7 +81,6 @@ def estimate(
         return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=doubt)
     speedup = time_ratio(scope.times)
     predicted = _predicted(scope, predict)
-    on_cpu = scope.submission.engine.backend == "cpu"
     return replace(
         estimate,
         **_decomposition(scope),
@@ -95,7 +94,6 @@ def estimate(
         repeatable_within=repeatability.repeatable_within(
             scope.groups, repeatability.confidence(scope.submission)
         ),
-        cpu_speedup=ratio_by(scope, lambda pairs: pairs.cpu_ms) if on_cpu else None,
         predicted_speedup=predicted,
         unexplained=None if predicted is None else speedup / predicted - 1,
     )
@@ -157,7 +155,8 @@ def published(scope: Scope, by_wall: float | None) -> Interval | None:
 
 def wall_speedup(scope: Scope) -> float | None:
     """The speedup by the wall clock, stalls included."""
-    return ratio_by(scope, lambda pairs: pairs.wall_ms)
+    walls = scope.values(lambda pairs: pairs.wall_ms)
+    return None if walls is None else time_ratio(walls)
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:

@@ -41,13 +41,6 @@ def decode_ms_per_token(trial: Trial) -> float | None:
     return trial.decode_ms / steps if steps and trial.decode_ms else None
 
 
-def cpu_ms_per_token(trial: Trial) -> float | None:
-    """Milliseconds of processor time per token, over all threads, from the rounds' medians."""
-    steps = _steps(trial)
-    cpu_ms = _weighted(trial.drafted_histogram, trial.round_cpu_ms_median)
-    return cpu_ms / steps if steps and cpu_ms else None
-
-
 def rounds(trial: Trial) -> int | None:
     """The number of rounds in a trial: as counted, else output_tokens - 1 - accepted.
 

@@ -29,7 +29,7 @@ app.command("gate")(gate_command)
 
 RESULTS = Path("results")
 SITE = Path("build/site")
-NO_ADDRESS = "there is no --site-url, so feeds and structured data get relative links"
+NO_ADDRESS = "there is no --site-url, so feeds get relative links"
 OUTPUT = (
     "Folder for the built site. FOLDER, and FOLDER-source next to it, are emptied first if an "
     "earlier build wrote them."

@@ -19,9 +19,7 @@ from typing import NamedTuple, Self, TypeAlias
 import duckdb
 
 from answers.evidence import PairFigure
-from answers.machines import device_key
 from answers.names import read_model
-from answers.rates import Rate
 from estimates.model import Flag
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
@@ -29,7 +27,7 @@ from pipeline.errors import PipelineError
 from pipeline.intake import git, paths
 from pipeline.intake.paths import PUBLISHED
 from pipeline.intake.reply import Claim, Effect, Move, Reply, Result, described
-from pipeline.site.pages import evidence_file, feeds, learned_file
+from pipeline.site.pages import evidence_file
 from pipeline.site.pages.answer_files import FOLDER, answer_files
 from pipeline.site.pages.answer_pages import common_answers
 from pipeline.site.pages.answer_rows import COLUMNS
@@ -66,10 +64,10 @@ _MEASURED = """
 """
 _KEY = 9  # the first columns, which identify a figure; then its label
 _OWN = """
-    select device, target, device_label, target_label from stated_rate
+    select device, target, target_label from stated_rate
     where list_contains($names, source)
     union
-    select device, target, device_label, target_label from setup
+    select device, target, target_label from setup
     where list_contains($names, submission)
 """
 _CLAIMS = """
@@ -95,20 +93,18 @@ class _Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Everything that the site derives from results: figures, rates, predictions, and the rest."""
+    """Everything that the site derives from results: figures, predictions, and the rest."""
 
     figures: Mapping[Row, _Figure]
     pairs: tuple[PairFigure, ...]
-    rates: tuple[Rate, ...]
     predictions: Mapping[tuple[str, str], float]
     measured: Mapping[Row, tuple[Row, ...]]
     lists: Row
 
     @classmethod
     def of(cls, connection: duckdb.DuckDBPyConnection) -> Self:
-        rates = learned_file.learned_rates(connection)
         pairs = tuple(evidence_file.pairs(connection))
-        answers = common_answers(pairs, rates)
+        answers = common_answers(pairs)
         found = connection.sql(_FIGURES)
         at = found.columns.index("speedup")
         return cls(
@@ -116,16 +112,12 @@ class State:
                 row[:_KEY]: _Figure(row[_KEY], row[at], row[_KEY:]) for row in found.fetchall()
             },
             pairs=pairs,
-            rates=rates,
             predictions={
                 (each.machine, each.model): each.found.judged.gain.estimate
                 for each in answers
                 if each.found.judged is not None and each.found.judged.gain is not None
             },
-            measured={
-                ("badge",): ((feeds.badge(connection).data,),),
-                **grouped(connection.sql(_MEASURED).fetchall(), itemgetter(0, 1)),
-            },
+            measured=grouped(connection.sql(_MEASURED).fetchall(), itemgetter(0, 1)),
             lists=tuple(
                 connection.table(name).fetchall() for name in ("source", "speedup", "wanted")
             ),
@@ -134,10 +126,9 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
-    """The devices and models that new files are about: pairs, keys of cards, keys of models."""
+    """The devices and models that new files are about: pairs, and keys of models."""
 
     pairs: frozenset[Row]
-    cards: frozenset[str]
     models: frozenset[str]
 
     @classmethod
@@ -145,8 +136,7 @@ class Own:
         rows = connection.execute(_OWN, {"names": names}).fetchall()
         return cls(
             pairs=frozenset(row[:2] for row in rows),
-            cards=frozenset(device_key(label) for _, _, label, _ in rows),
-            models=frozenset(read_model(label).slug for *_, label in rows),
+            models=frozenset(read_model(label).slug for _, _, label in rows),
         )
 
 
@@ -251,11 +241,9 @@ def moved_others(before: State, after: State, own: Own) -> Iterator[str]:
         one, other = before.figures.get(key), after.figures.get(key)
         if one != other and key[:2] not in own.pairs:
             yield f"moves the figure of {one.label if one else key[0]}"
-    for card in {each.device for each in {*before.rates} ^ {*after.rates}} - own.cards:
-        yield f"moves the rate of {card}"
     for pair in (before.measured.keys() | after.measured.keys()) - own.pairs:
         if before.measured.get(pair) != after.measured.get(pair):
-            yield f"moves a badge or a measured figure ({' with '.join(map(str, pair))})"
+            yield f"moves a measured figure ({' with '.join(map(str, pair))})"
     for (machine, model), old in before.predictions.items():
         new = after.predictions.get((machine, model), old)
         if read_model(model).slug not in own.models and abs(new / old - 1) > PREDICTION_SHARE:
@@ -288,7 +276,7 @@ def _answers(
     state: State, models: Container[str], cache: Cache
 ) -> Iterator[tuple[str, float | None]]:
     site = Site(bundle="", cache=cache)
-    index, _, _, *files = answer_files(site, state.pairs, state.rates, only=models)
+    index, _, _, *files = answer_files(site, state.pairs, only=models)
     listed = json.loads(index.data)["machines"]
     machines = [f"{name} {gib:g} GB" if gib else name for name, gib, *_ in listed]
     for answered in (json.loads(x.data) for x in files if x.path.startswith(FOLDER)):

@@ -144,10 +144,10 @@ class Model:
 class Axes:
     """The axes of a request, a run or a file: settings that distinguish results.
 
-    `None` is the default or an unknown value. The context depth is not among them: a command may
-    name several depths, but a result has one.
+    `None` is the default or an unknown value.
     """
 
+    context_depth_tokens: int | None = None
     temperature: float | None = None
     sampling_seed: int | None = None
     draft_sampling: DraftSampling | None = None
@@ -166,7 +166,6 @@ class Settings(Axes):
     sampling: Literal["greedy", "other"] = "greedy"
     max_output_tokens: int | None = None
     context_tokens: int | None = None
-    context_depth_tokens: int | None = None
     batch_tokens: int | None = None
     micro_batch_tokens: int | None = None
     threads: int | None = None
@@ -257,7 +256,6 @@ class Submission:
     licence: Literal["CC-BY-4.0"] = "CC-BY-4.0"
     contributor: str | None = None
     notes: str | None = None
-    supersedes: str | None = None
     origin: Origin | None = None
     warmups: tuple[Warmup, ...] | None = None
     probes: Probes | None = None

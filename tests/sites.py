@@ -15,7 +15,6 @@ from pathlib import Path
 from filelock import FileLock
 
 from answers.evidence import pairs
-from answers.learned import learned
 from pipeline.cache import Cache
 from pipeline.site.build import build
 from pipeline.site.pages.answer_files import answer_files
@@ -131,7 +130,7 @@ def answers_that_ship(temporary: Path) -> list[Asset]:
     """The files of answers from the shipped evidence, computed once for all test processes."""
     folder = _answers(temporary)
     with FileLock(folder.with_suffix(".lock")):
-        return list(answer_files(Site(bundle="", cache=Cache(folder)), pairs(), learned().rates))
+        return list(answer_files(Site(bundle="", cache=Cache(folder)), pairs()))
 
 
 def with_answers(temporary: Path, cache: Path) -> Path:

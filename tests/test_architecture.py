@@ -13,6 +13,7 @@ from estimates.flags import FLAGS
 from harness.cli import app
 from harness.runners import CONNECT
 from pipeline.collection.plausibility import CORPUS_FLAGS
+from pipeline.site.pages.overviews import PAGES
 from schemas import validator
 from schemas.vocabulary import RUNNERS
 from schemas.vocabulary.axes import AXES
@@ -132,15 +133,14 @@ def test_an_engine_is_a_module_with_a_function_connect_and_has_a_case_in_the_con
     assert CONNECT.keys() == RUNNERS.keys() == tried == set(engine["runner"]["enum"]) - {"imported"}
 
 
-def test_a_page_of_pages_toml_has_its_rows_and_its_place_in_the_navigation() -> None:
-    pages = tomllib.loads((ROOT / "pipeline/site/pages.toml").read_text("utf-8"))
+def test_a_page_of_queries_has_its_rows_and_its_place_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
     queries = {path.stem for path in (ROOT / "pipeline/site/sql").glob("*.sql")}
     tables = {path.stem[3:] for path in (ROOT / "pipeline/data/sql").glob("*.sql")}
 
-    for page in pages.values():
-        assert f": {page['path']}\n" in navigation
-        assert page.get("rows") in {None, *queries, *tables}
+    for page, read in PAGES.items():
+        assert f": {page}.md\n" in navigation
+        assert {*read} <= queries | tables
 
 
 def test_the_first_command_to_try_works(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,11 +16,8 @@ from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
 from harness.cli import app
 from harness.report.use import LocalFiles, command
-from harness.run.chosen_engine import ChosenEngine
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.llama_server.argv import arguments
-from harness.runners.options import ConnectionOptions
-from harness.tune.tune_request import Stages
 from pipeline.site.pages import shown_commands as pages
 from schemas.method import NO_SPECULATION, Method
 from schemas.rig import LLAMA_CPP
@@ -67,14 +64,6 @@ def in_terminal(text: str, argv: tuple[str, ...] | None = None) -> list[str]:
     return shlex.split("\n".join(command(sample(), recorded, LocalFiles())))
 
 
-def in_tune(text: str) -> list[str]:
-    plan = planned(text)
-    engine = ChosenEngine(runner="llama-cpp-python", connection=ConnectionOptions())
-    line = Stages(chosen=engine, families=()).command(plan, plan.arms[1])
-    assert line is not None
-    return list(line.words)
-
-
 def in_plan(text: str) -> list[str]:
     method = parse(text)
     return drafting(default_method(method.type, method.n_max or 0)) or []
@@ -93,7 +82,6 @@ def on_page(text: str) -> list[str]:
 
 PLACES: dict[str, Callable[[str], list[str]]] = {
     "terminal": in_terminal,
-    "tune": in_tune,
     "plan": in_plan,
     "page": on_page,
 }
@@ -107,12 +95,9 @@ def test_every_place_prints_what_the_runner_passes(text: str, place: str) -> Non
     assert speculation(printed) == speculation(passed(text))
 
 
-@pytest.mark.parametrize("place", ["terminal", "tune"])
 @pytest.mark.parametrize("text", WITH_OWN_SIZES)
-def test_sizes_and_chains_of_a_result_are_printed_as_they_were_passed(
-    text: str, place: str
-) -> None:
-    assert speculation(PLACES[place](text)) == speculation(passed(text))
+def test_sizes_and_chains_of_a_result_are_printed_as_they_were_passed(text: str) -> None:
+    assert speculation(in_terminal(text)) == speculation(passed(text))
 
 
 @pytest.mark.parametrize("text", ["draft-model", "ngram-simple", "ngram-cache"])

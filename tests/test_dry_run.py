@@ -89,7 +89,6 @@ def test_an_accepted_result_gets_a_comment_with_its_interpretation(host: Host) -
     assert body.startswith(f"{MARKER}\n## Accepted: thank you!")
     assert "- Machine: `RTX 4060 8 GB`, `cuda`" in body
     assert "| **all tasks** | " in body
-    assert "One start: the variation between engine starts is unknown." in body
     assert "### What it changes" in body
     asked = host.state()["calls"][0]
     assert asked[:2] == [

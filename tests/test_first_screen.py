@@ -29,7 +29,7 @@ def test_map_badges_and_finding_are_where_they_are_drawn() -> None:
 
 
 def test_a_badge_says_both_of_its_parts_as_text() -> None:
-    drawn = svg("a & b", "2 lose", "orange")
+    drawn = svg("a & b", "2 lose")
 
     assert "<title>a &amp; b: 2 lose</title>" in drawn
     assert 'width="105"' in drawn  # 5 letters of 6.6 and 6 of them, and four margins of 8

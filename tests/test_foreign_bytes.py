@@ -166,7 +166,7 @@ def read_answer(path: Path) -> None:
 def read_form(path: Path) -> None:
     filled = form.read_event(path)
     with suppress(UnreadableTextError):
-        contract.read(form.posted(filled.body or "", fetch=lambda _: b"{}"))
+        contract.read(form.posted(filled.body or ""))
     figure_form.published(figure_form.answers_of(filled.body or ""), filled.updated_at[:10])
 
 

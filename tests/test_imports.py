@@ -44,6 +44,7 @@ ALLOWED = {
     "polars": (
         *("pipeline.data.formats", "pipeline.site.rows", "pipeline.site.charts"),
         *("pipeline.site.pages.columnar", "pipeline.site.pages.explore"),
+        "pipeline.site.pages.ledger",
     ),
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (

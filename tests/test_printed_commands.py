@@ -77,7 +77,7 @@ FEWEST = {
     "welcome": (2, 0),
     "run": (1, 0),
     "dry run": (0, 3),
-    "tune": (0, 1),
+    "tune": (1, 0),
     "compare": (0, 6),
     "plan": (1, 1),
     "show": (1, 1),

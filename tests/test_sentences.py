@@ -55,13 +55,6 @@ def test_a_speedup_is_the_quotient_of_its_rates(said: Said) -> None:
     assert [*sentences.divided(changed(said, "tokens/s instead of ", "tokens/s instead of 1"))]
 
 
-def test_a_way_that_is_listed_as_slower_is_slower(said: Said) -> None:
-    line = "Slower: eagle3 at depth 3 (1.20\N{MULTIPLICATION SIGN} expected)."
-
-    assert [*sentences.slower(said)] == []
-    assert [*sentences.slower(replace(said, text=(*said.text, line)))] == [line]
-
-
 def test_the_errors_are_those_of_the_kind(said: Said) -> None:
     assert [*sentences.tested_errors(said)] == []
     assert [*sentences.tested_errors(changed(said, "in the median over ", "in the median over 1"))]
@@ -77,8 +70,8 @@ def test_a_sure_verdict_needs_several_people_or_trials(said: Said) -> None:
 
 
 def test_no_use_of_the_memory_is_listed_twice(said: Said) -> None:
-    twice = (*said.found.alternatives, *said.found.alternatives[:1])
-    doubled = structs.replace(said.found, alternatives=twice)
+    twice = (*said.found.options, *said.found.options[:1])
+    doubled = structs.replace(said.found, options=twice)
 
     assert [*sentences.listed_twice(said)] == []
     assert [*sentences.listed_twice(replace(said, found=doubled))] == [twice[0].changes]

@@ -34,7 +34,7 @@ TESTED = (
     "tests/harness/imports/test_import_hints.py",
     "tests/harness/imports/test_import_command.py",
     "tests/harness/models/test_models.py::test_every_preset_draft_is_a_preset_of_the_same_vocabulary",
-    "tests/test_architecture.py::test_a_page_of_pages_toml_has_its_rows_and_its_place_in_the_navigation",
+    "tests/test_architecture.py::test_a_page_of_queries_has_its_rows_and_its_place_in_the_navigation",
     "tests/test_architecture.py::test_every_flag_of_the_vocabulary_has_one_check_and_no_check_has_two_flags",
 )
 ASKED = """
@@ -112,7 +112,7 @@ def test_templates_have_at_most_250_lines() -> None:
 
 @pytest.mark.nightly
 def test_additions_from_the_templates_pass_their_tests(changed: Path) -> None:
-    words = "acme or little or 9999 or every or pages_toml or fixed or by_hand"
+    words = "acme or little or 9999 or every or of_queries or fixed or by_hand"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(
         [*command, "-k", words, *TESTED], cwd=changed, check=False, capture_output=True, text=True

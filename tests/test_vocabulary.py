@@ -27,7 +27,6 @@ HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
 COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
 # Words that may be named in a file, with the reason.
 NAMED = {
-    "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, its own word
     "estimates/model.py": {"empty-draft"},  # the same
     "estimates/arguments.py": {"lossy"},  # an effect of an argument
     "schemas/public_arguments.py": {"lossy"},  # the same

@@ -61,7 +61,7 @@ def main(site: Path, stored: Path | None = None) -> int:
 
 
 def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
-    """Return the addresses without a file; a folder needs an `index.html` or a `page.json`.
+    """Return the addresses without a file; a folder needs an `index.html`.
 
     A device or a model has no page once all results about it have been withdrawn.
     """
@@ -70,10 +70,7 @@ def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
         address
         for address in stored
         if address not in ended
-        and not any(
-            (site / address / name).is_file()
-            for name in (("index.html", "page.json") if address.endswith("/") else ("",))
-        )
+        and not (site / address / ("index.html" if address.endswith("/") else "")).is_file()
     ]
 
 

@@ -15,10 +15,10 @@ from schemas.private import BY_CONTEXT, personal, secret
 
 # Files that show contributors' texts; data files repeat the same texts.
 TEXTS = {".html", ".txt", ".xml"}
-NAMES = {"page.json", "submissions.json", "feed.json"}
+NAMES = {"submissions.json"}
 MARKUP = {".html", ".xml"}
 # The format of feeds requires UUIDs as ids of entries.
-FEEDS = {"feed.json", "feed.xml", "builds.xml", "acceptance.xml"}
+FEEDS = {"feed.xml", "builds.xml", "acceptance.xml"}
 TAG = re.compile(
     r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )

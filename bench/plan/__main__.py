@@ -1,9 +1,9 @@
-"""Print the planner's errors against measured memory: `python -m bench.plan [FILE]`.
+"""Print the planner's errors against what was measured: `python -m bench.plan [FILE]`.
 
 `memory_points.json` in this folder, or a file in the same format, lists public logs, each with what
 was known before loading and the buffers that the engine logged. Predicted and logged sizes are
-printed side by side, then the errors. `--write` stores the errors in `answers/planner_errors.json`,
-which pages and the terminal read.
+printed side by side, then the errors, also of plain speeds in `results/`. `--write` stores the
+errors in `answers/planner_errors.json`, which pages and the terminal read.
 """
 
 import argparse
@@ -16,9 +16,12 @@ from rich.table import Table
 
 from bench.plan.comparison import ComparedPlan, compared, memory_error
 from bench.plan.points import POINTS, UnknownShapeError, listed_points
+from bench.plan.speeds import speed_error
+from pipeline.data.database import open_database
 
 WIDTH = 150
-ERRORS = Path(__file__).parents[2] / "answers" / "planner_errors.json"
+ROOT = Path(__file__).parents[2]
+ERRORS = ROOT / "answers" / "planner_errors.json"
 
 
 def main() -> None:
@@ -42,11 +45,15 @@ def main() -> None:
     out = Console(width=WIDTH)
     out.print(table)
     out.print(asdict(memory_error(found)))
+    out.print(asdict(speed_error(open_database(ROOT / "results"))))
 
 
 def errors_file() -> bytes:
-    """The errors over the public points, as the JSON file that the planner reads."""
-    found = {"memory": asdict(memory_error([compared(point) for point in listed_points()]))}
+    """The errors over public points and results, as the JSON file that the planner reads."""
+    found = {
+        "memory": asdict(memory_error([compared(point) for point in listed_points()])),
+        "speed": asdict(speed_error(open_database(ROOT / "results"))),
+    }
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 

@@ -4,10 +4,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from answers.learned import LoggedMemoryError
 from answers.memory import RUNTIME_MIB
 from answers.model import KIND_LABELS, LayerPlacement, Memory
 from answers.placement import LoadPlan, Projection, fit, project
+from answers.planner_errors import LoggedMemoryError
 from bench.plan.points import Point, facts_behind
 
 

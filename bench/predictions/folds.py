@@ -81,14 +81,17 @@ def other(folds: Mapping[int, Sequence[Scored]], fold: int | None = None) -> lis
     return [one for each, own in folds.items() if each != fold for one in own]
 
 
-def reaches(found: Sequence[Scored]) -> dict[str, float]:
-    """By kind, the number of deviations that hold nine in ten figures; kinds are drawn to all."""
+def reaches(found: Sequence[Scored], drawn: float = DRAWN) -> dict[str, float]:
+    """By kind, the number of deviations that hold nine in ten figures.
+
+    The reach of a kind of n people counts n / (n + `drawn`), against that of all kinds.
+    """
     every = reach_of(found)
     kinds = defaultdict(list)
     for one in found:
         kinds[one.kind].append(one)
     return {ALL: round(every, 3)} | {
-        kind: round(_drawn(reach_of(own), every, people(own)), 3)
+        kind: round(_drawn(reach_of(own), every, people(own) / drawn), 3)
         for kind, own in sorted(kinds.items())
     }
 
@@ -105,8 +108,8 @@ def fold_of(source: str) -> int:
     return int(hashlib.sha256(f"1 {source}".encode()).hexdigest(), 16) % FOLDS
 
 
-def _drawn(width: float, every: float, count: int) -> float:
-    share = count / (count + DRAWN)
+def _drawn(width: float, every: float, weight: float) -> float:
+    share = weight / (weight + 1)
     return math.exp(share * math.log(width) + (1 - share) * math.log(every))
 
 

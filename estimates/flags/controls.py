@@ -1,11 +1,9 @@
-"""Flags about control arms: arms that repeat, draft nothing or have a set acceptance."""
+"""Flags about control arms: arms that repeat or have a set acceptance."""
 
 import math
-from collections.abc import Iterator
 
 from estimates.decomposition import tokens_per_round
 from estimates.flags.observation import FlagEvidence, Observation, bounds, only
-from estimates.model import Interval
 from estimates.ratios import controls
 from estimates.verdicts import judge
 from schemas.vocabulary.flags import Severity
@@ -17,23 +15,17 @@ def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
     Even with a perfect instrument, one interval in twenty excludes 1. The flag is serious only if
     the whole interval is far enough from 1 to give a verdict.
     """
-    found = _controls(evidence, "baseline-again")
-    off = [each for each in found if not each[1].low <= 1 <= each[1].high]
+    off = [
+        (control.arm, found)
+        for control in controls(evidence.submission, evidence.pairs)
+        if control.kind == "baseline-again" and (found := control.interval) is not None
+        if not found.low <= 1 <= found.high
+    ]
     if not off:
         return None
     arm, interval = max(off, key=lambda each: abs(math.log(each[1].low * each[1].high)))
     severity: Severity = "caution" if judge(interval) == "no-clear-difference" else "serious"
     return Observation(severity=severity, low=interval.low, high=interval.high, arm=arm)
-
-
-def loop_overhead(evidence: FlagEvidence) -> Observation | None:
-    """The speculative loop costs more than 3 %, although it drafts nothing."""
-    most = 1 - bounds("loop-overhead")["least"]
-    slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < most]
-    if not slow:
-        return None
-    arm, interval = min(slow, key=lambda each: each[1].high)
-    return Observation(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
 
 
 def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
@@ -48,10 +40,3 @@ def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
         if abs(yielded / length - 1) > bounds("acceptance-not-as-set")["apart"]:
             found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
     return Observation(arms=[*found.values()], arm=only(found)) if found else None
-
-
-def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:
-    """The control arms of one kind, each with the interval of its time ratio over all prompts."""
-    for control in controls(evidence.submission, evidence.pairs):
-        if control.kind == kind and control.interval is not None:
-            yield control.arm, control.interval

@@ -1,4 +1,4 @@
-"""Flags about suspiciously equal values: coarse times, equal repetitions, equal answers.
+"""Flags about suspiciously equal values: equal repetitions, equal answers.
 
 Readings of a coarse clock may agree because of rounding. But even on quiet machines, times vary by
 more than the share `tolerance`, so the chance of a tie is at most the clock's step divided by that
@@ -16,7 +16,7 @@ from estimates.flags.observation import FlagEvidence, Observation, bounds, only,
 from schemas.submission import Trial
 
 ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
-SAME, ROUNDED = bounds("same-answers"), bounds("rounded-times")
+SAME = bounds("same-answers")
 LogTimes = Mapping[tuple[str, str], float]
 # The harness writes microseconds at the finest; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
@@ -84,17 +84,6 @@ def same_answers(evidence: FlagEvidence) -> Observation | None:
         if same >= max(SAME["fewest"], SAME["share"] * digests.total()):
             return Observation(case=case, same=same, count=digests.total())
     return None
-
-
-def rounded_times(evidence: FlagEvidence) -> Observation | None:
-    """Every time is a multiple of a coarse step."""
-    times = _times(evidence)
-    if len(times) < ROUNDED["fewest"] or len(set(times)) == 1:
-        return None
-    step_ms = clock_step(evidence)
-    if step_ms < ROUNDED["step_ms"] and step_ms < ROUNDED["share"] * float(median(times)):
-        return None
-    return Observation(count=len(times), step_ms=step_ms)
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:

@@ -1,8 +1,7 @@
 """Flags about disturbed trials: repetitions that disagree, and prompts with an odd baseline.
 
 Each disturbance raises one flag. A drift or a cold start has a separate flag. `block-outlier` is
-about single disturbed trials, `block-spread` about a machine that is unsteady throughout, and
-`clocks-disagree` about trials that these two flags do not name.
+about single disturbed trials, `block-spread` about a machine that is unsteady throughout.
 """
 
 import math
@@ -20,7 +19,6 @@ from estimates.flags.observation import (
 )
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
-from estimates.trial_times import decode_ms_per_token, ms_per_token
 from schemas.vocabulary import say
 
 BLOCK_CV, OUTLIER = bounds("block-spread")["spread"], bounds("block-outlier")
@@ -37,14 +35,6 @@ def block_spread(evidence: FlagEvidence) -> Observation | None:
 def block_outlier(evidence: FlagEvidence) -> Observation | None:
     """Single trials are far from the mean over blocks."""
     return _observed(_few_outliers(evidence), evidence)
-
-
-def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
-    """An answer's decode time is far from the sum of its rounds' median times."""
-    known = _unsteady(evidence).keys() | _few_outliers(evidence).keys()
-    rest = [group for group in evidence.repeats if group.key not in known]
-    most = bounds("clocks-disagree")["factor"]
-    return _observed(_outliers(rest, _clock_factor, most), evidence)
 
 
 def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
@@ -129,15 +119,6 @@ def _cv(group: Repeats) -> float:
 def _farthest(group: Repeats) -> float:
     center = fmean(group.ms_per_token)
     return max(abs(ms - center) for ms in group.ms_per_token) / center
-
-
-def _clock_factor(group: Repeats) -> float:
-    factors = [
-        whole / by_rounds
-        for trial in group.trials
-        if (whole := decode_ms_per_token(trial)) and (by_rounds := ms_per_token(trial))
-    ]
-    return max(max(factor, 1 / factor) for factor in factors)
 
 
 @shared

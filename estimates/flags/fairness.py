@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from estimates.arguments import DECLARED, read
 from estimates.flags.observation import FlagEvidence, Observation, only
 from schemas.public_arguments import EFFECTS
-from schemas.vocabulary import RUNNERS
 
 
 def not_interleaved(evidence: FlagEvidence) -> Observation | None:
@@ -17,12 +16,9 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """Each server was started once: arms shared one, or the harness did not start the servers."""
+    """Each server was started once: the harness did not start the servers."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
-    engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
-    if drafting and turns == "prompt" and engine and engine.interleaved == "block":
-        return Observation(case="one_server")
     served = submission.engine.runner == "openai" and all(arm.argv is None for arm in drafting)
     return Observation() if drafting and (submission.tier == "imported" or served) else None
 

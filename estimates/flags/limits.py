@@ -1,4 +1,4 @@
-"""Flags about impossible speeds or memory sizes, and about values that cannot be checked."""
+"""Flags about impossible speeds, and about values that cannot be checked."""
 
 from statistics import median
 
@@ -92,29 +92,3 @@ def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
     if finished and not any(len(group.ms_per_token) for group in evidence.repeats):
         lacking.append("the times of the trials")
     return Observation(lacking=lacking) if lacking else None
-
-
-def above_memory(evidence: FlagEvidence) -> Observation | None:
-    """An arm's peak memory exceeds its device's memory."""
-    sizes = {
-        device.name: device.memory_total_mib
-        for device in evidence.submission.engine.devices or ()
-        if device.memory_total_mib is not None
-    }
-    slack = bounds("above-memory")["slack"]
-    beyond = [
-        (arm.id, used.device, used.peak_mib)
-        for arm in evidence.submission.arms
-        for used in arm.peak_memory or ()
-        if used.peak_mib > sizes.get(used.device, used.peak_mib) * slack
-    ]
-    if not beyond:
-        return None
-    arm, device, peak_mib = max(beyond, key=lambda row: row[2])
-    return Observation(
-        worst_arm=arm,
-        peak_mib=peak_mib,
-        device=device,
-        size_mib=sizes[device],
-        arm=only(arm for arm, _, _ in beyond),
-    )

@@ -38,7 +38,7 @@ from schemas.vocabulary import DEFAULT_RUNNER
 
 _DECIDED = Without(
     frozenset({*Axes.__dataclass_fields__})
-    | {"methods", "blocks", "precision", "budget_min", "control", "context_depth_tokens"}
+    | {"methods", "blocks", "budget_min", "control"}
     | {"baseline_gpu_layers", "concurrency", "seed"}
 )
 _SAYS = Says(
@@ -114,7 +114,7 @@ def acceptance(
     """
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
+    engine = EngineOptions(runner=DEFAULT_RUNNER).engine(options)
     if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = AnswersRead(), False

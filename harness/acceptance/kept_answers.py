@@ -58,17 +58,12 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
         raise BadInputError(f"--keep-answers {path}: {problem}")
 
 
-def require_comparable(path: Path, *, greedy: bool, runs: int, resumed: bool) -> None:
+def require_comparable(path: Path, *, greedy: bool, resumed: bool) -> None:
     """Raise `BadInputError` if a run cannot store its answers at a path."""
     require_free(path, replaced=resumed)
     if not greedy:
         raise BadInputError(
             "--keep-answers works only with greedy decoding; leave out --temperature"
-        )
-    if runs > 1:
-        raise BadInputError(
-            "--keep-answers works only with a single engine and a single context depth; "
-            "name one of each"
         )
 
 

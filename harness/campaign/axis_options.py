@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.campaign.model import RunSettings
 from harness.errors import BadInputError
-from harness.options import Option, count_in, whole_numbers
+from harness.options import Option, count_in
 from schemas.public_arguments import is_public
 from schemas.submission import Axes, Settings
 from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
@@ -49,16 +49,8 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
     return number
 
 
-_DEPTH = AXES["context_depth_tokens"]
 # Axes that may have several values in one command.
 _PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
-    _DEPTH.id: partial(
-        whole_numbers,
-        option=_DEPTH.option,
-        least=_DEPTH.least or 0,
-        most=_DEPTH.most or 0,
-        such="512,4096",
-    ),
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 

@@ -26,10 +26,8 @@ _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.c
 # third answer for a prompt whose two times disagree, as after a disturbance.
 DEFAULT_BLOCKS = 2
 REPEAT_BEYOND = 0.15
-# It takes at least three blocks to show how blocks differ. A seventh block narrows the interval by
-# only an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
+# It takes at least three blocks to show how blocks differ.
 LEAST_BLOCKS = 3
-MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
 DEFAULT_SUITE, SHORT_SUITE = "core", "short"
 _FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
@@ -45,7 +43,7 @@ _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
 # Options that do not change the profile of a campaign.
 _OF_ANY_PROFILE = (
     *("target", "drafts", "threads", "gpu_layers", "draft_gpu_layers", "quick", "seed"),
-    *("precision", "budget_min", "control"),
+    *("budget_min", "control"),
 )
 
 
@@ -72,8 +70,6 @@ def build(
     if most < blocks and not (options.blocks or options.prompts):
         suite = replace(suite, prompts=first_of_each_task(suite.prompts, _FEWER_PROMPTS))
         most = most_blocks(arms, suite, settings.max_output_tokens)
-    if options.precision is not None:
-        blocks = max(LEAST_BLOCKS, min(MOST_BLOCKS, most))
     campaign = model.Campaign(
         profile=profile(options),
         target=target,
@@ -95,8 +91,8 @@ def profile(options: Options) -> model.Profile:
     """Return `default` or `quick`; `custom` if options such as --prompts or --blocks are given.
 
     Different models, GPU layers or threads keep the profile: the result file records these
-    settings, and results stay comparable. Controls, a seed, a precision and a time budget keep the
-    profile, too.
+    settings, and results stay comparable. Controls, a seed and a time budget keep the profile,
+    too.
     """
     usual = Options(**{name: getattr(options, name) for name in _OF_ANY_PROFILE})
     if options != usual:
@@ -127,30 +123,20 @@ def first_look(options: Options) -> Options:
 
 
 def _blocks(options: Options, runner: RunnerEntry) -> int:
-    """Return the number of blocks to plan: by default `LEAST_BLOCKS` if a precision ends the run.
+    """Return the number of blocks to plan.
 
-    The same holds if the arms alternate pass by pass: each arm needs several passes, to show how
-    much passes differ.
+    If the arms alternate pass by pass, each arm needs several passes, to show how much passes
+    differ.
     """
     if options.blocks is not None:
         return options.blocks
     if options.quick:
         return QUICK_BLOCKS
-    by_passes = runner.interleaved == "block"
-    return LEAST_BLOCKS if by_passes or options.precision is not None else DEFAULT_BLOCKS
+    return LEAST_BLOCKS if runner.interleaved == "block" else DEFAULT_BLOCKS
 
 
 def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
-    """Return the conditions that may end a campaign early: a time budget and a precision."""
-    if (options.blocks is not None or options.quick) and options.precision is not None:
-        option = "--quick" if options.blocks is None else "--blocks"
-        raise BadInputError(
-            f"{option} fixes the number of blocks, but --precision lets it vary; leave out "
-            "one of the two"
-        )
     return model.Stopping(
-        least_blocks=LEAST_BLOCKS,
-        precision=options.precision,
         budget_s=None if options.budget_min is None else 60 * options.budget_min,
         repeat_beyond=REPEAT_BEYOND if repeats and options.blocks is None else None,
     )
@@ -171,14 +157,13 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
             model.ALL_LAYERS if options.draft_gpu_layers is None else options.draft_gpu_layers
         ),
         thinking=options.thinking,
-        context_depth_tokens=max(options.context_depth_tokens, default=None),
         **with_defaults(options),
     )
 
 
-def context_for(depths: Sequence[int], output_tokens: int) -> int:
-    """Return one context size for all depths: the default, or more if the deepest needs it."""
-    needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
+def context_for(depth: int | None, output_tokens: int) -> int:
+    """Return the context size: the default, or more if the context depth needs it."""
+    needed = depth + output_tokens + _ROOM_FOR_DRAFTS if depth else 0
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
 
@@ -231,9 +216,6 @@ def _misfits(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
 def _contradictions(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
     """Yield why the settings contradict each other or exceed the context."""
     settings = campaign.settings
-    oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
-    if settings.temperature is not None and oracle:
-        yield "the method oracle works only with greedy decoding; leave out --temperature"
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     if has_context and depth is not None and depth + length > settings.context_tokens:
         yield (

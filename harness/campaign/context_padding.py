@@ -32,20 +32,20 @@ _MOST_TRIES = 24
 _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
-def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None]) -> PromptSuite:
-    """Return the suite without prompts that, under some tokenizer, might exceed the smallest depth.
+def fitting(suite: PromptSuite, depth: int, say: Callable[[str], None]) -> PromptSuite:
+    """Return the suite without prompts that, under some tokenizer, might exceed the depth.
 
-    All depths of a run thus have the same prompts. Raises `BadInputError` if no prompt is left.
+    Raises `BadInputError` if no prompt is left.
     """
-    room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
+    room = (depth - _AROUND_TOKENS) * _FEWEST_CHARACTERS
     left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
     if not left:
         raise BadInputError(
-            f"no prompt is shorter than --context-depth {min(depths)}; give a greater depth"
+            f"no prompt is shorter than --context-depth {depth}; give a greater depth"
         )
     gone = count(len(suite.prompts) - len(left), "prompt")
     if len(left) < len(suite.prompts):
-        say(f"Left out: {gone}, too long for a context of {min(depths)} tokens.")
+        say(f"Left out: {gone}, too long for a context of {depth} tokens.")
     return replace(suite, prompts=left)
 
 

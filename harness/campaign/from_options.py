@@ -82,8 +82,8 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite
         prompts=options.prompts,
         quick=options.quick,
     )
-    depths = options.context_depth_tokens
-    return fitting(chosen, depths, say) if depths else chosen
+    depth = options.context_depth_tokens
+    return fitting(chosen, depth, say) if depth else chosen
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:

@@ -94,7 +94,6 @@ class RunSettings(Axes):
     gpu_layers: int = ALL_LAYERS
     draft_gpu_layers: int = ALL_LAYERS
     thinking: bool = False
-    context_depth_tokens: int | None = None
     sampling_seed: int = 0
     kv_type_k: str = "f16"
     kv_type_v: str = "f16"
@@ -103,15 +102,12 @@ class RunSettings(Axes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
-    """Conditions that end a campaign before the planned blocks. `None` switches a condition off.
+    """Conditions that end a campaign earlier or later than planned; `None` switches one off.
 
-    `precision` is the target half-width of the interval over blocks, as a share of the ratio; it
-    applies once `least_blocks` are done. If two times of an arm on a prompt differ by more than the
-    share `repeat_beyond`, all arms answer that prompt once more after the last block.
+    If two times of an arm on a prompt differ by more than the share `repeat_beyond`, all arms
+    answer that prompt once more after the last block.
     """
 
-    least_blocks: int = 3
-    precision: float | None = None
     budget_s: float | None = None
     repeat_beyond: float | None = None
 
@@ -137,11 +133,6 @@ class Campaign:
     stopping: Stopping = Stopping()
     interleaved: Interleaved = "prompt"
     engine: str = ""
-
-    @property
-    def least_blocks(self) -> int:
-        """The number of blocks that run even if the first blocks agree perfectly."""
-        return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
     def files(self) -> dict[str, Path]:
         """The weight files by model id; a model that is a folder, or only on a server, has none."""

@@ -4,10 +4,9 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from harness.campaign import axis_options
 from harness.campaign.method_parser import parse
 from harness.errors import BadInputError
-from harness.options import comma_separated, offered, option, whole_numbers
+from harness.options import comma_separated, option, whole_numbers
 from schemas.method import Method
 from schemas.submission import Axes
 from schemas.vocabulary import FIXED_TASKS, say
@@ -50,7 +49,7 @@ def layers(text: str, *, option: str) -> int:
 class Options(Axes):
     """The user's choices for a campaign. An empty value or `None` means the default.
 
-    `Axes` contributes the axes; a run at several context depths yields one result per depth.
+    `Axes` contributes the axes.
     """
 
     target: str | None = _model(
@@ -114,13 +113,6 @@ class Options(Axes):
         least=1,
         most=1000,
     )
-    precision: float | None = _measured(
-        "Run 3 to 6 blocks, until every speedup is repeatable to within this fraction (0.03 = "
-        "±3 %). Default: a fixed number of blocks.",
-        metavar="FRACTION",
-        least=0.001,
-        most=0.5,
-    )
     budget_min: float | None = _measured(
         "Time limit for the whole command. Default: no limit.",
         name="budget",
@@ -144,9 +136,6 @@ class Options(Axes):
         "off, if the chat template has a switch for it. Results with thinking are never compared "
         "with results without it.",
         default=False,
-    )
-    context_depth_tokens: tuple[int, ...] = offered(
-        axis_options.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
         "Context size in tokens, rounded up to a multiple of 256. Default: 2048, or more if "

@@ -1,6 +1,5 @@
 """`draftmap show`: print the report of a result file."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -8,14 +7,11 @@ import typer
 
 from estimates.summary import summarize
 from harness import console
-from harness.errors import BadInputError
-from harness.files import result_bytes
 from harness.machine.engines import server_program
+from harness.record.read import result
 from harness.report import brief
 from harness.report.use import LocalFiles
 from schemas.codec import Json, encode
-from schemas.contract import read
-from schemas.submission import Submission
 
 
 @console.reports_errors
@@ -27,12 +23,7 @@ def show(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
-    submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
-    if not isinstance(submission, Submission):
-        more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""
-        raise BadInputError(
-            f"{submission[0].line()}{more}; `python -m harness validate` lists all findings"
-        )
+    submission = result(file)
     summary = summarize(submission)
     if json:
         console.print_json(cast("dict[str, Json]", encode(summary)))

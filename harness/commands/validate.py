@@ -8,11 +8,11 @@ import typer
 
 from estimates.summary import summarize
 from harness import console
-from harness.errors import BAD_INPUT, NO
+from harness.errors import BAD_INPUT, NO, BadInputError
+from harness.files import result_bytes
 from schemas.codec import encode
 from schemas.contract import read
 from schemas.finding import ROOT, Finding
-from schemas.strict import MAX_BYTES
 from schemas.submission import Submission
 
 _UNREAD = "readable"
@@ -52,10 +52,8 @@ def validate(
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
     """Return the submission in a valid file, else the findings; an unreadable file is a finding."""
     try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # one byte over the loader's limit
-    except OSError as error:
-        next_step = "name the files in this folder" if path.is_dir() else "check the path"
-        message = f"cannot be read ({error.strerror}); {next_step}"
+        data = result_bytes(path)
+    except BadInputError as error:
+        message = str(error).removeprefix(f"{path} ")
         return (Finding(file=str(path), path=ROOT, message=message, rule=_UNREAD),)
     return read(data, file=str(path), now=datetime.now(UTC))

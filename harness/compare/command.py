@@ -15,7 +15,7 @@ from harness.errors import INTERRUPTED, INVALID_ANSWERS, NO, NOT_MEASURED, BadIn
 from harness.files import written
 from harness.options import option
 from harness.run import run_command, run_reports
-from harness.run.chosen_engine import ChosenEngine, at_depths
+from harness.run.chosen_engine import ChosenEngine
 from harness.run.next_step import RESUME, resume_command
 from harness.run.request import ResultOptions, RunRequest
 from harness.run.result_file import require_writable
@@ -192,7 +192,7 @@ def compare(
     joint = _end(options, to_reference=builds.reference is not None)
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
-        engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
+        engines=builds.engines(options, connection),
         result=result,
     )
     expected = reference.read(builds.reference) if builds.reference else None
@@ -219,12 +219,6 @@ def _end(options: Options, *, to_reference: bool) -> JointEnd:
 
 def _defaults(options: Options, blocks: int) -> Options:
     """Return the options with the defaults of a comparison; the budget covers both builds."""
-    if len(options.context_depth_tokens) > 1:
-        raise BadInputError(
-            "a comparison uses a single context depth; give --context-depth one number"
-        )
-    if options.precision is not None:
-        raise BadInputError("a comparison ends after --budget or --blocks; leave out --precision")
     prompts = options.prompts
     if not (options.suite or options.tasks or prompts):
         prompts = _QUICK_PROMPTS if options.quick else _PROMPTS

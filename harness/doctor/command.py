@@ -90,7 +90,7 @@ def _of_run(options: Options, engine: EngineOptions, say: Callable[[str], None])
     """Yield the checks of a run with these options: what a dry run prints, and a few tokens."""
     told: list[str] = []
     try:
-        request = RunRequest(options=options, engines=engine.engines(options))
+        request = RunRequest(options=options, engines=(engine.engine(options),))
         request.check()
         first = request.engines[0]
         campaigns = [*request.campaigns(fetch=False, say=told.append).values()]

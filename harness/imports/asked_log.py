@@ -1,6 +1,6 @@
-"""Read the acceptance and the plain speed from a log or from a server's answers, for `plan`.
+"""Read the acceptance and the plain speed from logs or from servers' answers, for `plan`.
 
-Any text that the importer reads will do; only its counts and times are used.
+Counts and speeds come from the same sources as on the page "Why is it slower?" (`serverlog.js`).
 """
 
 import math
@@ -10,12 +10,17 @@ from pathlib import Path
 from statistics import fmean, median
 
 from harness.errors import BadInputError
-from harness.imports.forms import Found, repeats, stated
+from harness.imports.forms import Found, repeats
+from harness.imports.json_values import MS_PER_S
+from harness.imports.one_run import is_one_run, used
+from harness.imports.printed import stated
 from harness.imports.source_files import given, wrong
 
-_MS_PER_S = 1000
-_COUNTED = ("series", "run", "total", "interval", "statistics")
-_LAST = ("series", "total", "statistics")  # the last of such lines has the sums
+# Where counts are, the best source first; the figure that distinguishes sums since a start.
+_SOURCES = ("request", "series", "run", "total", "interval")
+_SUMS = {"series": "series", "total": "engine"}
+_ROUNDED = 0.25  # a last, shorter draft makes the mean length a little shorter than the depth
+_BUSY = 0.5  # of the highest speed: a lower one is the start or end of a request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +35,7 @@ class LoggedRun:
 
     @property
     def drafts(self) -> bool:
-        return self.share is not None or self.tokens is not None
+        return self.share is not None or (self.tokens or 1.0) > 1
 
 
 def read(paths: Sequence[Path]) -> tuple[LoggedRun, float | None]:
@@ -52,71 +57,79 @@ def read(paths: Sequence[Path]) -> tuple[LoggedRun, float | None]:
 
 
 def _run(path: Path) -> LoggedRun:
-    found = stated(given(path)).found
-    if not found:
+    whole = used(stated(given(path)).found)
+    if not whole:
         raise wrong(str(path), "no line with counts of drafts or with times was recognised")
-    requests = [each for each in found if each.is_request]
-    again = repeats(requests)
-    requests = [each for each, cached in zip(requests, again, strict=True) if not cached]
-    accepted, drafted, rounds = _counts(requests) or _counts(_sums(found)) or (None, None, None)
-    if accepted is not None and drafted is not None and accepted > drafted:
+    if not is_one_run(whole):
+        raise wrong(str(path), "figures of several runs", "give each run a file of its own")
+    again = repeats([each for each in whole if each.is_request])
+    found = [each for each in whole if not (each.is_request and again.pop(0))]
+    accepted, drafted, rounds, written = _counts(found)
+    if accepted is not None and not 0 <= accepted <= (accepted if drafted is None else drafted):
         raise wrong(str(path), "more tokens were accepted than drafted", "give a whole log")
+    if written is None and accepted is not None and rounds is not None:
+        written = accepted + rounds
     length, share = (_mean(found, name) for name in ("length", "share"))
-    drafts = sum(each.number("drafts") or 0 for each in found if each.form.gives == "statistics")
-    long = sum(each.number("tokens") or 0 for each in found if each.form.gives == "statistics")
-    rounds = drafts or rounds
-    positions = [each.figures["positions"] for each in found if "positions" in each.figures]
-    depth = long / drafts if drafts else drafted / rounds if drafted and rounds else None
-    if positions:
-        depth = len(str(positions[-1]).split(","))
+    mean_depth = drafted / rounds if drafted and rounds else 0.0
+    depth = max(map(_depth, found), default=0.0) or mean_depth
     return LoggedRun(
         name=path.name,
         share=accepted / drafted if accepted is not None and drafted else share,
-        tokens=1 + accepted / rounds if accepted is not None and rounds else length,
+        tokens=written / rounds if written is not None and rounds else length,
         depth=max(1, math.ceil(depth - _ROUNDED)) if depth else None,
-        tps=_rate(requests, found),
+        tps=_rate(found),
     )
 
 
-_ROUNDED = 0.25  # a last, shorter draft makes the mean length a little shorter than the depth
-
-
-def _counts(found: Sequence[Found]) -> tuple[float, float, float | None] | None:
-    """The accepted and drafted tokens and the rounds; `None` if they are not counted."""
-    known = [each for each in found if each.number("accepted") is not None]
-    drafted = [_drafted(each) for each in known]
-    if not known or None in drafted or not sum(filter(None, drafted)):
-        return None
-    accepted = sum(each.number("accepted") or 0.0 for each in known)
-    rounds = [each.number("rounds") or _rounds_of(each) for each in known]
-    total = None if None in rounds else sum(filter(None, rounds))
-    return accepted, sum(filter(None, drafted)), total
-
-
-def _drafted(each: Found) -> float | None:
-    drafted, rejected = each.number("drafted"), each.number("rejected")
-    if drafted is None and each.form.gives == "statistics":
-        drafted = each.number("tokens")
-    if drafted is None and rejected is not None:
-        return rejected + (each.number("accepted") or 0.0)
-    return drafted
-
-
-def _rounds_of(each: Found) -> float | None:
-    """The rounds of a request: its tokens after the first that no draft had."""
-    tokens, accepted = each.number("tokens"), each.number("accepted")
-    if each.form.gives != "request" or not tokens or accepted is None:
-        return None
-    return max(1.0, tokens - 1 - accepted)
-
-
-def _sums(found: Sequence[Found]) -> list[Found]:
-    """The counts beside the requests, from the first kind of source that the text has."""
-    for gives in _COUNTED:
+def _counts(found: Sequence[Found]) -> Sequence[float | None]:
+    """Accepted and drafted tokens, rounds, and their tokens, from the first source with them."""
+    for gives in _SOURCES:
         rows = [each for each in found if each.form.gives == gives]
-        if any(each.number("accepted") is not None for each in rows):
-            return rows[-1:] if gives in _LAST else rows
-    return []
+        counts = [_sum(rows, at) for at in range(4)]
+        if counts[0] is not None and (counts[1] or counts[2]):
+            return counts
+    return [None] * 4
+
+
+def _sum(rows: Sequence[Found], at: int) -> float | None:
+    """The sum of a count over rows; of sums since a start, the last, or the growth of a series."""
+    values: dict[object, list[float]] = {}
+    for number, each in enumerate(rows):
+        label = _SUMS.get(each.form.gives)
+        key = (each.server, each.figures.get(label)) if label else number
+        if (value := _count(each)[at]) is not None:
+            values.setdefault(key, []).append(value)
+        elif each.is_request:
+            return None
+    grown = bool(rows) and rows[0].form.gives == "series"
+    sums = [own[-1] - own[0] if grown and len(own) > 1 else own[-1] for own in values.values()]
+    return sum(sums) if sums else None
+
+
+def _count(each: Found) -> Sequence[float | None]:
+    """Accepted and drafted tokens, rounds, and their tokens, of one line or request."""
+    names = ("accepted", "rounds", "tokens", "length", "emitted")
+    accepted, rounds, tokens, length, written = map(each.number, names)
+    drafted, depth = each.drafted, _depth(each)
+    if accepted is None and each.is_silent:  # the server drafted nothing
+        accepted = drafted = 0.0
+    if tokens:
+        written = tokens - 1
+    if rounds is None and tokens and accepted is not None:
+        rounds = max(1.0, tokens - 1 - accepted)
+    elif rounds is None and accepted and length and length > 1:
+        rounds = accepted / (length - 1)
+    elif rounds is None and drafted and depth:
+        rounds = drafted / depth
+    return accepted, drafted, rounds, written
+
+
+def _depth(each: Found) -> float:
+    """The length of a draft that a line states; 0 if it states none."""
+    drafts, tokens = each.number("drafts"), each.number("tokens")
+    if "positions" in each.figures:
+        return len(str(each.figures["positions"]).split(","))
+    return each.number("depth") or (tokens / drafts if drafts and tokens else 0.0)
 
 
 def _mean(found: Sequence[Found], name: str) -> float | None:
@@ -124,10 +137,15 @@ def _mean(found: Sequence[Found], name: str) -> float | None:
     return fmean(values) if values else None
 
 
-def _rate(requests: Sequence[Found], found: Sequence[Found]) -> float | None:
-    """The tokens per second of all requests, else the median of the rates that are printed."""
-    times = [(each.number("tokens") or 0.0, each.number("ms")) for each in requests]
-    if times and all(ms for _, ms in times):
-        return sum(n - 1 for n, _ in times) / sum(ms or 0.0 for _, ms in times) * _MS_PER_S
-    rates = [rate for each in found if (rate := each.number("rate"))]
-    return median(rates) if rates else None
+def _rate(found: Sequence[Found]) -> float | None:
+    """Tokens/s over all requests, else the median of the speeds of one request at a time."""
+    timed = [
+        (each.step_ms, (each.number("tokens") or 0.0) - 1)
+        for each in found
+        if each.is_request and each.step_ms
+    ]
+    if timed:
+        return sum(n for _, n in timed) / sum(ms * n for ms, n in timed) * MS_PER_S
+    alone = [each for each in found if each.number("at_once") in {None, 1.0}]
+    rates = [MS_PER_S / each.step_ms for each in alone if each.step_ms]
+    return median(rate for rate in rates if rate >= _BUSY * max(rates)) if rates else None

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from harness.errors import BadInputError
 from harness.imports import llama_bench, llama_server, vllm
-from harness.imports.forms import logged
 from harness.imports.json_values import rows
+from harness.imports.printed import logged
 from harness.imports.records import Format, ParsedFiles
 from harness.imports.source_files import Given, wrong
 from schemas.vocabulary.documents import document

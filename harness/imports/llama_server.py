@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from harness.imports.arm_methods import method_of
 from harness.imports.foreign_names import target_facts
-from harness.imports.forms import Found, StatedText, repeats, stated
+from harness.imports.forms import Found, repeats
 from harness.imports.json_values import MS_PER_S
 from harness.imports.needed_facts import ImportedFacts, RateCounts, agreed
+from harness.imports.one_run import is_one_run, used
+from harness.imports.printed import StatedText, stated
 from harness.imports.records import SAME_PROMPTS, Format, ParsedFiles, Part, Record, by_arm
 from harness.imports.source_files import BASELINE, Given, wrong
 from harness.imports.trials import rate_counts
@@ -20,6 +22,7 @@ _LEFT_OUT = (
     "texts, and rates, because they follow from times and tokens",
     "the statistics lines, because they are sums over all requests of a server",
 )
+_WHOLE = "give each run a file of its own"
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"
@@ -37,7 +40,13 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         left_out += _unread(file.name, text)
         if reason := lacking(text.found):
             raise wrong(file.name, reason)
+        if not is_one_run(text.found):
+            raise wrong(file.name, "the file has figures of several runs", _WHOLE)
         requests = [each for each in text.found if each.is_request]
+        for each in requests:
+            accepted, tokens = each.number("accepted") or 0.0, each.number("tokens") or 0.0
+            if each.number("rounds") is None and accepted > tokens:
+                raise wrong(each.place, "more tokens were accepted than written", _WHOLE)
         if by_file and len(requests) != len(by_file[0]):  # requests are paired by position
             fault = (
                 f"the file has {len(requests)} requests, but {files[0].name} has {len(by_file[0])}"
@@ -80,9 +89,10 @@ def lacking(found: Sequence[Found]) -> str | None:
             "llama-cli, or answers with timings"
         )
     forms = ", ".join(dict.fromkeys(each.form.of for each in found))
+    remedy = "paste the text into the page 'Why is it slower?', which can read it"
     return (
-        f"{forms}: no request is complete with its tokens and time, which a result needs; paste "
-        "the text into the page 'Why is it slower?', which can read it"
+        f"{forms}: no request is complete with its tokens and time, which a result needs; "
+        f"{remedy if used(found) else 'give the whole log'}"
     )
 
 
@@ -91,10 +101,8 @@ def _record(arm: str, position: int, found: Found) -> Record:
     read, prompt_rate, took_ms = count("prompt_tokens"), number("prompt_rate"), number("took_ms")
     took_rate = tokens / took_ms * MS_PER_S if tokens and took_ms else None
     prompt_ms = read / prompt_rate * MS_PER_S if read and prompt_rate else None
-    drafted, accepted, rejected = count("drafted"), count("accepted"), count("rejected")
-    if drafted is None and accepted is not None and rejected is not None:
-        drafted = accepted + rejected
-    if drafted is None and arm != BASELINE and found.form.silent:
+    accepted, drafted = count("accepted"), None if found.drafted is None else int(found.drafted)
+    if drafted is None and arm != BASELINE and found.is_silent:
         drafted = accepted = 0  # the server omits the counts if it drafted nothing
     return Record(
         arm=arm,

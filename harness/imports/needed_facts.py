@@ -97,7 +97,6 @@ class ImportedFacts(Axes):
     gpu_layers: int | None = _fact("layers of the target requested on the GPU, -1 for all")
     measured_from: str | None = _fact("start of the measurement in UTC: 2026-05-17T09:00:00Z")
     measured_until: str | None = _fact("end of the measurement in UTC")
-    context_depth_tokens: int | None = None
 
     def __or__(self, other: Self) -> Self:
         """Merge two sets of facts; the right operand takes precedence."""

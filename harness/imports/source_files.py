@@ -13,7 +13,6 @@ from harness.errors import BadInputError, unreadable
 
 BASELINE = "baseline"
 MAX_BYTES = 64 * 1024 * 1024
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _GZIP = b"\x1f\x8b"
 # Byte-order marks, written by Windows editors and by Windows shells for `>`.
 _MARKS = {
@@ -38,14 +37,14 @@ class Given:
 
     @property
     def text(self) -> str:
-        """The text without byte-order mark and terminal colours.
+        """The text without byte-order mark.
 
         Raises `BadInputError` if the bytes are not text.
         """
         mark = next((mark for mark in _MARKS if self.data.startswith(mark)), b"")
         encoding = _MARKS.get(mark, "utf-8")
         try:
-            return _COLOUR.sub("", self.data.removeprefix(mark).decode(encoding))
+            return self.data.removeprefix(mark).decode(encoding)
         except UnicodeDecodeError as error:
             at = len(mark) + error.start
             raise wrong(

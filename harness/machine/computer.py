@@ -66,8 +66,7 @@ def _this_computer(words: MachineWords) -> Computer:
     host = Memory(
         name="host",
         free_mib=psutil.virtual_memory().available / MIB,
-        bandwidth_gb_per_s=words.ram_bandwidth
-        or (rig.ram_mts and ddr_gb_per_s(rig.ram_mts, rig.ram_channels)),
+        bandwidth_gb_per_s=rig.ram_mts and ddr_gb_per_s(rig.ram_mts, rig.ram_channels),
     )
     return computer_of_parts(
         tuple(reported_card(gpu.name, gpu.vram_mib, words) for gpu in own),

@@ -7,15 +7,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from answers.catalog import preset_facts
-from answers.failed_allocation import after_failure
-from answers.model import LayerPlacement, ModelFacts, Setting
+from answers.model import ModelFacts, Setting
 from answers.names_table import listed_slug
 from answers.placement import fit
 from answers.presets import preset_named
 from answers.shapes import shape_of
 from answers.sized_shapes import ESTIMATED
 from harness import files
-from harness.errors import HarnessError, MachineError
+from harness.errors import MachineError
 from harness.machine.computer import computer_of
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
@@ -93,21 +92,3 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
         return found.placement.layers, case.draft_layers
     on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft fits
     return fit(on_host, certain=True).placement.layers, 0
-
-
-def failed_allocation(
-    target: Path, draft: Path | None, setting: Setting, *, layers: int, draft_layers: int
-) -> tuple[str, ...]:
-    """Explain why a load ran out of memory, and what would fit; empty for an unusable header."""
-    computer = computer_of()
-    try:
-        facts = facts_of_file(target)
-        second = facts_of_file(draft) if draft is not None else None
-    except HarnessError:
-        return ()
-    case = computer.load(facts, setting, second, draft_on_host=draft_layers == 0)
-    case = replace(case, host=replace(case.host, name="main memory"))
-    whole = facts.placed_layers if computer.devices else 0
-    placed = min(whole, layers) if layers >= 0 else whole
-    share = fit(case, certain=True).placement.share
-    return tuple(after_failure(case, LayerPlacement(layers=placed, share=share)))

@@ -21,7 +21,6 @@ def connect(options: ConnectionOptions) -> Adapter:
     return Adapter(
         open=partial(OpenAiSession, options),
         commands=partial(endpoints.command_lines, found),
-        one_server=lambda campaign: found.one_server and any(a.drafts for a in campaign.arms),
         served=partial(NamedModels, options),
         seen=lambda _campaign: NamedModels(options, say=lambda _text: None).seen(),
     )

@@ -5,7 +5,7 @@ after the first chunk covers only the tokens after that chunk, and the delay of 
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from os.path import commonprefix
@@ -23,12 +23,6 @@ _MISCOUNTED = 0.15
 _AT_ONCE = 0.25
 # The tokens of a round have at most this many times the average text per token.
 _UNEVEN = 1.25
-# A token that arrived with the previous token was written in the same round, or was delayed by a
-# busy machine. Plain answers have few such tokens; answers with mostly accepted drafts have many.
-_FEW, _MANY = 0.1, 0.25
-# If this many answers are all slower than the same number of others, that happens by chance in one
-# of 6,435 cases.
-_ANSWERS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,35 +95,6 @@ def client_time(answer: StreamedAnswer, *, longest: int) -> _DecodeTime | None:
     mean = sum(gap**2 for gap in others) / (sum(others) or 1)  # chunk size, mean over tokens
     held = mean - 1 if mean > longest * _UNEVEN else 0.0
     return _DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
-
-
-def drafts_as_asked(
-    plain: StreamedAnswer, drafting: StreamedAnswer, again: Callable[[], Iterable[StreamedAnswer]]
-) -> bool:
-    """Return whether the server drafted for the answer `drafting` and not for the answer `plain`.
-
-    `mlx_lm.server` does not count drafts, but sends the tokens of a round together. If the two
-    are inconclusive, more pairs are requested. Then every answer of one kind (plain or
-    drafting) must be slower, or arrive in more pieces, than every answer of the other kind.
-    """
-    if _at_once(plain) <= _FEW and _at_once(drafting) >= _MANY:
-        return True
-    pairs = [tuple(again()) for _ in range(_ANSWERS)]
-    for figure in (_at_once, _token_s):
-        without, with_draft = zip(*(map(figure, pair) for pair in pairs), strict=True)
-        if max(without) < min(with_draft) or max(with_draft) < min(without):
-            return True
-    return False
-
-
-def _token_s(answer: StreamedAnswer) -> float:
-    return (answer.last_s - answer.first_s) / answer.output_tokens
-
-
-def _at_once(answer: StreamedAnswer) -> float:
-    """Return the share of chunks that arrived together with the previous chunk."""
-    found = _with_the_last(answer.chunk_s)
-    return sum(found) / len(found) if found else 0.0
 
 
 def _with_the_last(chunk_s: Sequence[float]) -> list[bool]:

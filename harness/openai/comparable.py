@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from harness.machine.lenient_json import part
 from harness.openai.connection import Connection
-from harness.openai.exchange import DEPTH_FIELDS, DRAFTS_BY_REQUEST
+from harness.openai.exchange import DRAFTS_BY_REQUEST
 from harness.openai.listed_models import ANOTHER_NAME, difference, shown
 from harness.runners.base import FailedError, Failure
 from harness.runners.http.client import Client, ServerError
@@ -24,15 +24,6 @@ _SAME_SERVER = "this is the baseline's server; a server started with speculation
 _OLLAMA = (
     f"this is the baseline's server, and Ollama drafts as the model's settings state. {_TWO_MODELS}"
 )
-
-
-def require_depth(server: Connection) -> None:
-    """Raise `FailedError` if requests to this server cannot set the draft depth."""
-    if server.identity.name not in DEPTH_FIELDS:
-        raise not_comparable(
-            f"{server.identity.shown_name} fixes the depth at its start, not per request, so it "
-            "cannot serve both arms; name a second server with speculation"
-        )
 
 
 def require_method(server: Connection, method: Method) -> None:

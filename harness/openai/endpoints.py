@@ -46,19 +46,12 @@ Endpoint = ServerAddress | Command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoint of the baseline's server, and the methods' endpoints in order.
-
-    `spec` is empty if one server answers for all arms (`one_server`).
-    """
+    """The endpoint of the baseline's server, and the methods' endpoints in order."""
 
     base: Endpoint
     spec: tuple[Endpoint, ...]
     option: str
     plain_alone: bool = False
-
-    @property
-    def one_server(self) -> bool:
-        return not self.spec and not self.plain_alone
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
@@ -105,9 +98,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
             "use --method to state how the server with speculation drafts, such as "
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
-    if found.one_server and methods:
-        _check_one_server(found, campaign)
-    elif len(methods) != len(found.spec):
+    if len(methods) != len(found.spec):
         raise BadInputError(
             f"{len(methods)} methods, but {len(found.spec)} {found.option}: a server's "
             f"speculation is fixed at its start, so give one {found.option} for each --method, "
@@ -122,15 +113,6 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         if not arm.drafts and arm.method.type != "none":
             raise BadInputError(f"a server cannot run the arm {arm.id}; leave out its --method")
         check_told(endpoint_of(arm, found, campaign), arm.method)
-
-
-def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
-    several = len({method.draft for method in speculation(campaign)}) > 1
-    if several or any(arm.concurrency > 1 for arm in campaign.arms):
-        raise BadInputError(
-            "a single server for all arms has one draft and serves one arm at a time; for "
-            f"several drafts or --concurrency use {found.option}"
-        )
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
@@ -185,8 +167,7 @@ def _written(config: Mapping[str, object]) -> str:
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     """Return the commands that start a campaign's servers; none for servers already running.
 
-    There is one command per arm, or a single one if one server answers for all arms. Raises
-    `MachineError` for a program that is not installed.
+    There is one command per arm. Raises `MachineError` for a program that is not installed.
     """
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
@@ -195,13 +176,11 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
         raise MachineError(
             f"there is no program {program}; correct the command, or give the full path"
         )
-    if found.one_server:
-        commands = commands[:1]
     return tuple(without_keys(join_command(each), each) for each in commands)
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
-    if found.one_server or not arm.drafts:
+    if not arm.drafts:
         return found.base
     return found.spec[speculation(campaign).index(arm.method)]
 

@@ -2,7 +2,6 @@
 
 import time
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.campaign.conversation import messages
@@ -24,9 +23,6 @@ from schemas.method import limit
 # LM Studio drafts if a request names a draft model; any other server drafts as its start command
 # decides.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
-# Servers that accept a draft depth per request: the field with the maximum number of tokens to
-# draft in a round; 0 turns drafting off.
-DEPTH_FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
 # vLLM and SGLang put the salt into the keys of their prefix caches, so that requests share nothing.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
 # Engines that pass arguments to the model's chat template, which can switch thinking on and off.
@@ -137,15 +133,14 @@ def _counted(
 def _read_whole(connection: Connection, answer: StreamedAnswer) -> bool:
     """Return whether the server read the whole prompt, with no part of it taken from a cache.
 
-    A server that the harness starts for one arm has not seen the prompt; a shared one may have.
+    A server that the harness starts has not seen the prompt; one that was running may have.
     """
     cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached
     if cached is not None:
         return cached == 0
     name = connection.identity.name
-    fresh = connection.process is not None and name not in DEPTH_FIELDS
-    return name in SALTED or name == "llama.cpp" or fresh
+    return name in SALTED or name == "llama.cpp" or connection.process is not None
 
 
 def margins(
@@ -159,23 +154,13 @@ def margins(
 
 
 def _ask(connection: Connection, prompt: ServerRequest) -> StreamedAnswer:
-    engine, client = connection.identity.name, connection.client
+    client = connection.client
     # The answer arrives token by token, followed by the counts.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
     body = {**_question(connection, prompt), **streamed}
     began = time.perf_counter()
     lines = client.lines(f"{client.address.api}/chat/completions", body)
-    answer = answers.read(events(lines), began_s=began, clock=time.perf_counter)
-    wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
-    if not wants_more or answers.counted_drafts(answer) is not None:
-        return answer
-    # Older builds of SGLang report counts only in unstreamed answers: request the answer again
-    # without streaming.
-    whole = _post(connection, {**_question(connection, prompt), "return_meta_info": True})
-    if part(whole, "usage").get("completion_tokens") != answer.output_tokens:
-        return answer  # the text differs from the timed one
-    meta_info = answers.choice_of(whole).get("meta_info")
-    return replace(answer, extras={**answer.extras, "meta_info": meta_info})
+    return answers.read(events(lines), began_s=began, clock=time.perf_counter)
 
 
 def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
@@ -185,7 +170,6 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
-        **({} if prompt.depth is None else {DEPTH_FIELDS[engine]: prompt.depth}),
     }
     if connection.served.id:
         body["model"] = connection.served.id
@@ -222,7 +206,7 @@ def check_model(connection: Connection, prompt: ServerRequest, answer: StreamedA
 
 def check_cache(engine: EngineName, prompt: ServerRequest, answer: StreamedAnswer) -> None:
     """Raise `BadAnswerError` if a drafting arm's prompt was cached, as this changes answers."""
-    if engine in DEPTH_FIELDS and prompt.arm.drafts and answer.cached_tokens:
+    if engine == "mlx-lm" and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
             f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
             "changes the answers of a run with a draft; start the server with "

@@ -10,7 +10,7 @@ from harness.errors import BadInputError, MachineError
 from harness.models.describe import describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile, WeightsFile
-from harness.openai.comparable import require_comparable, require_depth
+from harness.openai.comparable import require_comparable
 from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
@@ -125,11 +125,6 @@ class NamedModels:
 
         Raises `HarnessError` if a server does not answer, or is not comparable with the baseline's.
         """
-        try:
-            if self.options.one_server:
-                require_depth(base)
-        except FailedError as error:
-            raise BadInputError(f"{error}: --spec-base-url URL") from error
         for url in self.options.spec_base_urls:
             address = parse(url, option="--spec-base-url")
             try:

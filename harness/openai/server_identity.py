@@ -33,7 +33,7 @@ _OWNERS: dict[str, EngineName] = {
 # The page with an engine's version, and the field with the version in it.
 _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "vLLM": (("/version", "version"),),
-    "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),
+    "SGLang": (("/server_info", "version"),),
     "llama.cpp": (("/props", "build_info"),),
     "Ollama": (("/api/version", "version"),),
 }

@@ -1,12 +1,10 @@
 """Measure through servers with OpenAI's API: a server without speculation and one per method.
 
-A running server is used unchanged: its cache from earlier blocks cannot be cleared. The harness
-starts a new server for every arm in every block, unless requests set the draft depth. In that case
-one server is started, and all arms alternate on it.
+A running server is used unchanged: its cache from earlier blocks cannot be cleared. From commands,
+the harness starts a new server for every arm in every block.
 """
 
 import os
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +14,6 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.openai import comparable, exchange
 from harness.openai import endpoints as reading
-from harness.openai.clock import drafts_as_asked
 from harness.openai.connection import Connection, connect, reconnect
 from harness.openai.listed_models import offer
 from harness.openai.reported_device import computed_on
@@ -49,7 +46,6 @@ class OpenAiSession(ServerSession[Connection]):
         self._tells_times: dict[str, bool] = {}
         self._proven = True
         self._of_baseline: dict[str, StreamedAnswer] = {}
-        self._warm_ups: dict[str, StreamedAnswer] = {}
         self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
@@ -89,8 +85,6 @@ class OpenAiSession(ServerSession[Connection]):
         """Connect to the arm's server and warm up; for the first arm, also pad all prompts."""
         prepared = super()._prepared(arm)
         server = self._server_of(arm, 0)
-        if self._shared and arm.drafts:
-            self._require_obedience(server, arm)
         depth = self._campaign.settings.context_depth_tokens
         if depth is None or self._filled:
             return prepared
@@ -103,23 +97,6 @@ class OpenAiSession(ServerSession[Connection]):
             raise FailedError(self._failure(server, error)) from error
         self._turn = None  # this server has cached the prompts: ours is started again
         return prepared
-
-    def _require_obedience(self, server: Connection, arm: ArmPlan) -> None:
-        """Raise `FailedError` if the only server ignores the draft depth in requests."""
-        baseline = next(each for each in self._campaign.arms if each.role == "baseline")
-
-        def ask(other: ArmPlan) -> StreamedAnswer:
-            with suppress(FailedError):
-                self._asked(server, self._warm_up_of(other))
-            return self._warm_ups[other.id]
-
-        plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
-        if not drafts_as_asked(plain, own, partial(map, ask, (baseline, arm))):
-            field = exchange.DEPTH_FIELDS[server.identity.name]
-            raise comparable.not_comparable(
-                f"{server.client.address} ignores {field}; start the server with a draft, or name "
-                "a second server with speculation"
-            )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
         """Return a prompt's token count from the server; estimate it for a far too long prompt."""
@@ -174,7 +151,6 @@ class OpenAiSession(ServerSession[Connection]):
         if prompt.arm.role == "baseline":
             self._of_baseline.setdefault(prompt.text, found.answer)
         if prompt.warm_up:
-            self._warm_ups[prompt.arm.id] = found.answer
             self._tells_times.setdefault(prompt.arm.id, found.states_times)
         else:
             self._proven = self._proven and found.proven
@@ -194,9 +170,7 @@ class OpenAiSession(ServerSession[Connection]):
         comparable.require_method(server, arm.method)
         if arm.role == "baseline":
             self._base = self._base or server
-        if self._shared:
-            comparable.require_depth(server)
-        elif arm.drafts and self._base is not None:
+        if arm.drafts and self._base is not None:
             named = bool(self._options.spec_models)
             comparable.require_comparable(server, self._base, draft=self._draft(arm), named=named)
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import cast
 
 from answers.answer import answer
-from answers.answer_details import with_details
 from answers.answer_json import as_json
 from harness import console
 from harness.command_options import offers_fields
@@ -38,7 +37,7 @@ def plan(
     """
     models = replace(models, usual_engine=output.engine(models.engine))
     question = question_of(models, load=load, computer=computer, speed=speed, say=console.say)
-    found = with_details(answer(question))
+    found = answer(question)
     server = None if question.computer.described else server_program()
     if output.json:
         console.print_json(cast("dict[str, Json]", as_json(found)))

@@ -1,23 +1,19 @@
 """Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
 from answers import catalog
 from answers.engine_commands import methods_by, source_of
 from answers.engine_table import ENGINES, engine_kind
-from answers.learned import learned
 from answers.listed import as_asked, question_about
 from answers.machines import Computer, MachineWords
 from answers.names import ModelRef, Named, NamedMachine, read_model
 from answers.names import read as read_names
 from answers.question import Question
-from answers.rates import rates_of, with_rates
 from answers.rounds import Curve
 from answers.ways import PlannedModel, Way
-from harness.campaign.options import AUTOMATIC_LAYERS
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
@@ -54,23 +50,14 @@ def question_of(
     other = said.machine.cards or said.machine.processor or said.machine.ram_gib
     here = computer_of(computer.words, said.machine if other else None)
     ref, target = _found(said.model or read_model(name), say)
-    _require_experts(target, load.cpu_experts)
     curve = _curve(speed.curve, name, target, here, load.kv_type, computer.words)
     if curve is None:  # a curve belongs to this file
         target, assumed = as_asked(ref, target, here, models.engine or _engine(said))
         notes += assumed
     asked = replace(
-        question_about(
-            ref,
-            target,
-            _with_rates(here, speed.results, target),
-            task=models.task or said.task,
-            notes=notes,
-        ),
+        question_about(ref, target, here, task=models.task or said.task, notes=notes),
         setting=load.setting(said.context_tokens),
         alone=(models.draft or "").lower() == "none",
-        layers=None if load.gpu_layers == AUTOMATIC_LAYERS else load.gpu_layers,
-        cpu_experts=load.cpu_experts,
         curve=curve,
     )
     return _with_ways(asked, models, load.depth, speed, say)
@@ -94,21 +81,6 @@ def _with_ways(
         ways = (*_others(asked, named), named)
         asked = replace(asked, ways=ways, named=named, notes=(*asked.notes, *notes))
     return with_own_figures(asked, speed.results, depth, own.plain_tps)
-
-
-def _with_rates(computer: Computer, files: Sequence[Path], target: PlannedModel) -> Computer:
-    """Return the computer with rates from results: of `files`, else of all of this machine."""
-    if files:
-        from harness.plan.nearest import with_results  # noqa: PLC0415 - slow, and few name results
-
-        return with_results(computer, files, target)
-    return with_rates(computer, rates_of(computer, learned().rates), target.facts)
-
-
-def _require_experts(target: PlannedModel, cpu_experts: int | None) -> None:
-    """Raise `BadInputError` if experts of a dense model should be in main memory."""
-    if cpu_experts and not any(layer.expert_bytes for layer in target.facts.layers):
-        raise BadInputError(f"{target.facts.name} has no experts; leave out --n-cpu-moe")
 
 
 def _others(asked: Question, named: Way) -> Iterator[Way]:

@@ -10,7 +10,6 @@ from answers.engine_table import ENGINES
 from answers.machines import MachineWords
 from answers.memory import KV_TYPE_BYTES
 from answers.model import Setting
-from harness.campaign.options import layers
 from harness.errors import BadInputError
 from harness.options import option
 from harness.report.settings_file import SettingsFileOptions
@@ -88,27 +87,6 @@ class LoadOptions:
         choices=tuple(KV_TYPE_BYTES),
         default="f16",
     )
-    flash_attention: str = _loaded(
-        "Flash attention: on, off or auto.",
-        metavar="MODE",
-        choices=("on", "off", "auto"),
-        default="auto",
-    )
-    gpu_layers: int | None = _loaded(
-        "Number of target layers on the devices: a number, all, or auto (as many as fit).",
-        short="-ngl",
-        metavar="N",
-        parse=partial(layers, option="gpu-layers"),
-    )
-    cpu_experts: int | None = _loaded(
-        (
-            "Number of layers with their experts in host memory (`--n-cpu-moe`). Default: the "
-            "smallest number with which the model fits."
-        ),
-        name="n-cpu-moe",
-        metavar="N",
-        least=0,
-    )
     depth: int | None = _loaded(
         "Longest draft in tokens. Default: the method's usual depth.",
         metavar="N",
@@ -117,22 +95,16 @@ class LoadOptions:
     )
 
     def setting(self, said_context: int | None) -> Setting:
-        """Return context, slots, cache types and attention as a setting for memory estimates.
+        """Return context, slots and cache types as a setting for memory estimates.
 
-        The context of the text counts if no option names one. Raises `BadInputError` if no engine
-        can run the setting.
+        The context of the text counts if no option names one.
         """
-        if self.flash_attention == "off" and "_" in self.kv_type:
-            raise BadInputError(
-                f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
-            )
         usual = self.context == Setting().context
         return Setting(
             context=(usual and said_context) or self.context,
             slots=self.slots,
             kv_k=self.kv_type,
             kv_v=self.kv_type,
-            flash_attention=self.flash_attention != "off",
         )
 
 
@@ -154,12 +126,6 @@ class ComputerOptions:
         least=0,
     )
     ram: float | None = _machine("Main memory in GiB.", metavar="GIB", least=0.1, most=65536)
-    bandwidth: float | None = _machine(
-        "Bandwidth of each card in GB/s.", metavar="GB/S", least=1, most=100_000
-    )
-    ram_bandwidth: float | None = _machine(
-        "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1, most=100_000
-    )
     cpu: str | None = _machine(
         "CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT", parse=_processor
     )
@@ -173,8 +139,8 @@ class ComputerOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
     results: tuple[Path, ...] = _speed(
-        "A result file that `run` wrote on this machine, with any model. Default: results from "
-        "the same card or CPU.",
+        "A result file that `run` wrote on this machine with this model. Default: those in this "
+        "machine's record.",
         name="result",
         metavar="FILE",
         parse=lambda texts: tuple(map(Path, texts)),

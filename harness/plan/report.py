@@ -7,12 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from answers.answer import Answer
+from answers.answer_warnings import warnings_of
 from answers.choices import PlanOption
 from answers.engine_commands import ServeLine
 from answers.engine_table import ENGINES
 from answers.measure import measure_words
 from answers.model import KIND_LABELS
-from answers.words import accuracy, instead, lines
+from answers.words import accuracy, lines
 from harness import PROGRAM
 from harness.errors import BadInputError
 from harness.machine.command_line import pasted
@@ -25,7 +26,6 @@ from schemas.vocabulary import METHODS, say
 _BASES = {
     "here": "this machine",
     "curve": "the measured curve",
-    "nearest": "the nearest machines",
     "physics": "bytes and bandwidth",
 }
 
@@ -34,7 +34,7 @@ def show(found: Answer, screen: Console, server: str | None = None, *, details: 
     """Print an answer; `server` is this machine's llama-server."""
     for number, line in enumerate((*measured_here.lines(found), *lines(found))):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
-    below = [*_commands(found, server), *filter(None, [instead(found)])]
+    below = [*_commands(found, server)]
     for line in ["", *below] if below else ():
         screen.print(Text(line), soft_wrap=True)
     if details:
@@ -100,7 +100,7 @@ def _show_details(found: Answer, screen: Console) -> None:
     screen.print(_memory(found.asked))
     speed = _BASES.get(found.alone.tps.basis, "people's figures for this model")
     screen.print(f"memory from closed forms; plain speed from {speed}")
-    for warning in found.warnings:
+    for warning in warnings_of(found):
         text = warning[:1].upper() + warning[1:]
         screen.print(Text.assemble(("! ", "yellow"), f"{text}."), soft_wrap=True)
     screen.print()

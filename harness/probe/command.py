@@ -34,7 +34,7 @@ _OF_ANSWERS = Without(
     frozenset(
         {
             "drafts", "methods", "suite", "tasks", "prompts", "max_output_tokens", "blocks",
-            "precision", "budget_min", "control", "quick", "thinking", "context_depth_tokens",
+            "budget_min", "control", "quick", "thinking", "context_depth_tokens",
             "draft_gpu_layers", "baseline_gpu_layers", "concurrency", "seed", "temperature",
         }
     )
@@ -94,9 +94,7 @@ def probe(
     probing: ProbeOptions,
 ) -> None:
     options = replace(options, methods=(NO_SPECULATION,), prompts=("1",))
-    chosen, *others = engine.engines(options)
-    if others:
-        raise BadInputError("a probe measures a single engine; give one --server-binary")
+    chosen = engine.engine(options)
     if chosen.kind.behind_servers:
         raise BadInputError(NO_RUNNING_SERVER)
     chosen.require_suited(options)

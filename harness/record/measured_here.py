@@ -42,7 +42,7 @@ def with_own_figures(
     `logged_tps` is the plain speed in a log that the user gave.
 
     The record does not count for a described machine. Raises `BadInputError` if a file is not a
-    result.
+    result of the model on this machine.
     """
     runs = None
     if listed := [*_results(question, files)]:
@@ -54,7 +54,7 @@ def with_own_figures(
     question = replace(question, ways=ways, named=next(named, None))
     run_tps = logged_tps or (runs.plain_tps if runs else None)
     tps = run_tps or (_MS / question.curve.step_ms if question.curve else None)
-    if tps is None or question.fixed or not fit(question.load).fits_whole:
+    if tps is None or not fit(question.load).fits_whole:
         return question
     basis: Basis = "here" if run_tps else "curve"
     plain = SpeedEstimate(estimate=tps, low=tps / _REACH, high=tps * _REACH, basis=basis)
@@ -88,10 +88,11 @@ def _results(question: Question, files: Sequence[Path]) -> Iterator[tuple[str, S
     """Yield results of this target, and when and where they were measured: the named ones first."""
     listed = []
     if files:
-        from harness.record.read import result  # noqa: PLC0415 - slow, and few name results
+        from harness.record.own_runs import named  # noqa: PLC0415 - slow, and few name results
 
-        named = [(path.name, result(path)) for path in files]
-        listed = [(f"on {run.measured_until[:10]} in {name}", run) for name, run in named]
+        listed = [
+            (f"on {run.measured_until[:10]} in {name}", run) for name, run in named(files, question)
+        ]
     if not question.computer.described:
         listed += [(f"here, {_ago(run.measured_until)}", run) for run in recorded(Submission)]
     yield from (each for each in listed if is_model(each[1].target, question.target))

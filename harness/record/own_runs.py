@@ -1,14 +1,13 @@
 """Read the speeds and speedups of a planned model from results of such a machine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
 from answers.engine_commands import source_of
-from answers.machines import device_key
+from answers.machines import device_key, is_processor
 from answers.names import card_key
 from answers.question import Question
-from answers.rates import is_processor
 from answers.speed import SpeedEstimate
 from answers.ways import Way
 from estimates.identity import identify
@@ -79,6 +78,18 @@ def fastest(path: Path) -> SettingFigures:
     if not found:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
     return max(found, key=lambda each: each.whole.speedup or 0.0)
+
+
+def named(files: Iterable[Path], question: Question) -> Iterator[tuple[str, Submission]]:
+    """Yield the named results. Raises `BadInputError` if one is not of this model and machine."""
+    for path in files:
+        run = result(path)
+        if not (is_model(run.target, question.target) and _is_such(run, question)):
+            raise BadInputError(
+                f"{path}: a result of {run.target.name} on {identify(run).device_label}, not of "
+                "the planned model, machine and cache type; leave out --result"
+            )
+        yield path.name, run
 
 
 def _is_such(run: Submission, question: Question) -> bool:

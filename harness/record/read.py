@@ -1,5 +1,6 @@
 """Read a curve of step times from the output of llama-bench or `probe`, and a result."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -73,10 +74,11 @@ def read(path: Path) -> MeasuredCurve:
 
 def result(path: Path) -> Submission:
     """Return the result in a file. Raises `BadInputError`."""
-    found = read_result(utf8(result_bytes(path)), file=str(path))
+    found = read_result(utf8(result_bytes(path)), file=str(path), now=datetime.now(UTC))
     if isinstance(found, Submission):
         return found
-    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    raise BadInputError(f"{found[0].line()}{more}; `python -m harness validate` lists all findings")
 
 
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:

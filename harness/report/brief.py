@@ -61,11 +61,10 @@ def _parts(
     best = drafting[0]
     chosen = ", corrected for the choice" if best.choices > 1 else ""
     legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
-    spread = next((each for each in summary.repeatability if each.arm == best.arm.id), None)
     missed = features.part("missed gain").sentences(best, submission)
     said = folded(" ".join((short_answer.sentences(best, summary), *missed)))
     command = _command(best, submission, local_files)
-    last = [legend, *folded(all_figures.starts(spread)), *closing]
+    last = [legend, *closing]
     room = LINES - len(said) - len(command) - len(last) - 3
     table = _table(drafting, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
     return [said, table, command, last]

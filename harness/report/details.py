@@ -118,12 +118,10 @@ def began(submission: Submission) -> str:
 
 
 def ended(submission: Submission) -> str:
-    """Return why the run ended: `after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`."""
+    """Return why the run ended: `after 4 of at most 6 blocks: precise enough, ±2.1 %`."""
     design, done = submission.design, blocks_run(submission)
     half_width = deciding(submission)
     found = "unknown precision" if half_width is None else _within(half_width)
-    if design.precision is not None:
-        found += f" (target {_within(design.precision)})"
     match design.ended:
         case "precise-enough":
             return f"after {done} of at most {design.blocks} blocks: precise enough, {found}"
@@ -133,8 +131,6 @@ def ended(submission: Submission) -> str:
             return f"{left}: the time limit{budget} was reached, {found}"
         case "interrupted":
             return f"interrupted in block {done} of {design.blocks}; --resume continues"
-        case "completed" if design.precision is not None:
-            return f"after all {design.blocks} blocks: not precise enough, {found}"
         case "completed":
             passes = "the only block" if done == 1 else f"all {say.count(done, 'block')}"
             again = {each.prompt for each in submission.trials if each.block >= design.blocks}
@@ -189,8 +185,6 @@ def _arm(arm: Arm, submission: Submission, summary: Summary, width: int) -> Iter
         words.acceptance(whole),
         request or unread,
         repeatability(spread),
-        starts(spread),
-        by_processor(whole),
         predicted(estimates),
     ):
         yield from _text(text, width)
@@ -210,33 +204,13 @@ def _row(estimate: Estimate) -> tuple[Text, ...]:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """Describe the range of the speedup if the prompts are rerun, and how long halving it takes."""
+    """Describe the range of the speedup if the prompts are rerun."""
     if found is None or found.half_width is None:
         return ""
-    text = (
+    return (
         "If these prompts are measured again, the speedup is expected to be within "
         f"{_within(found.half_width)} of this one ({say.count(found.blocks, 'block')})."
     )
-    if found.minutes_to_halve is None:
-        return text
-    return (
-        f"{text} Halving this range takes about {words.seconds(60 * found.minutes_to_halve)} more."
-    )
-
-
-def starts(found: Repeatability | None) -> str:
-    """Describe the speedup's spread between engine starts, or say that there was only one start."""
-    if found is None:
-        return ""
-    each = found.starts
-    return say.start_spread(each.starts, each.spread, each.low, each.high)
-
-
-def by_processor(estimate: Estimate) -> str:
-    if estimate.cpu_speedup is None:
-        return ""
-    found = say.times(estimate.cpu_speedup)
-    return f"Speedup by CPU time, which other programs hardly affect: {found}."
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:

@@ -23,14 +23,9 @@ class TrialsPlanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extended:
-    """Another block follows, or some prompts are repeated; `total` is the new number of trials.
-
-    `half_width` is the current half-width of the interval, as a share of the ratio, if the interval
-    is still too wide; it is `None` if unknown, or if times of the same prompt disagree.
-    """
+    """Some prompts are repeated, since their times disagree; `total` is the new trial count."""
 
     total: int
-    half_width: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ idle CPU this is right to within a factor of 1.5. The trials so far give a bette
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
@@ -53,12 +53,11 @@ def this_machine(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedTime:
-    """Expected seconds: of a run with all blocks, the fewest or one, and of a baseline token."""
+    """Expected seconds: of a run with all blocks and repeats, without repeats, and of one block."""
 
     seconds: float
     least_seconds: float
     first_seconds: float
-    token_s: float
 
     @property
     def span(self) -> str:
@@ -101,9 +100,8 @@ def expected(campaign: Campaign, rate: MachineRate) -> ExpectedTime | None:
     most = campaign.blocks + (campaign.stopping.repeat_beyond is not None)
     return ExpectedTime(
         seconds=once_s + block_s * most,
-        least_seconds=once_s + block_s * campaign.least_blocks,
+        least_seconds=once_s + block_s * campaign.blocks,
         first_seconds=once_s + block_s,
-        token_s=target.read_s + target.compute_s,
     )
 
 
@@ -133,7 +131,7 @@ class _Observed:
     """A campaign's trial counts, and the seconds that its answers took, by arm.
 
     In `arms`, a failed arm is `None`. `once_s` has what does not recur with every answer: the start
-    of a server, by arm and block, or else the first processing of a prompt.
+    of a server, by arm and block, or else the first processing of a prompt, by arm and prompt.
     """
 
     total: int = 0
@@ -147,31 +145,22 @@ class _Observed:
     def answers_s(self) -> list[list[float]]:
         return [each for each in self.arms.values() if each is not None]
 
-    @property
-    def begins(self) -> bool:
-        """Whether any of the alternating arms has no answer yet."""
-        return not self.restarts and sum(map(len, self.answers_s)) < len(self.answers_s)
-
     def count(self, event: events.TrialEnded, passed_s: float) -> None:
         trial = event.trial
         again_s = passed_s if event.again_s is None else min(event.again_s, passed_s)
         self.done += 1
         self.arms[trial.arm] = [*(self.arms.get(trial.arm) or ()), again_s]
-        key = (trial.arm, trial.block) if self.restarts else trial.prompt
+        key = (trial.arm, trial.block if self.restarts else trial.prompt)
         self.once_s[key] = self.once_s.get(key, 0.0) + passed_s - again_s
 
-    def parts_s(self, usual_s: float) -> Iterator[float]:
-        """Yield the remaining seconds for each arm's answers, then for servers or prompts."""
-        trials, arms = self.total - self.done, max(1, len(self.arms))
-        if trials <= 0:
-            return
+    def rest_s(self) -> float:
+        """The remaining seconds of all arms, each of which has an answer."""
+        trials, arms = max(0, self.total - self.done), max(1, len(self.arms))
         share = (trials + sum(map(len, self.answers_s))) / arms
-        for each in self.answers_s:
-            yield (_pace_s(each) if each else usual_s) * max(0.0, share - len(each))
-        if self.once_s:
-            unseen = min(max(0, self.prompts - len(self.once_s)), trials / arms)
-            left = trials // self.prompts if self.restarts else unseen
-            yield _pace_s([*self.once_s.values()]) * left
+        answers_s = (_pace_s(each) * max(0.0, share - len(each)) for each in self.answers_s)
+        unread = min(self.prompts * len(self.answers_s) - len(self.once_s), trials)
+        once = trials // self.prompts if self.restarts else max(0, unread)
+        return sum(answers_s) + _pace_s([*self.once_s.values()]) * once
 
 
 def _pace_s(seconds: Sequence[float]) -> float:
@@ -182,9 +171,8 @@ def _pace_s(seconds: Sequence[float]) -> float:
 class RemainingTime:
     """An estimate that assumes that an arm's remaining answers take as long as its latest ones.
 
-    An arm without answers is assumed to take as long as the other arms, since its warm-up (a short
-    text) is not typical. Starting a server and processing a prompt for the first time are counted
-    separately.
+    It is unknown until every arm has an answer, since an arm's warm-up (a short text) is not
+    typical. Starting a server and processing a prompt for the first time are counted separately.
     """
 
     def __init__(
@@ -226,31 +214,26 @@ class RemainingTime:
         """Set the time until the run's limit."""
         self._ends_s = self._clock() + left_s
 
-    def _mean_s(self) -> float | None:
-        """The seconds of an answer of any arm; `None` until the first trial ends."""
-        found = (each for campaign in self._campaigns.values() for each in campaign.answers_s)
-        timed = [_pace_s(each) for each in found if each]
-        return fmean(timed) if timed else None
-
     def block_s(self) -> float:
-        """The seconds of a further block of all campaigns; 0 until the first trial ends."""
-        mean_s, sum_s = self._mean_s() or 0.0, 0.0
-        for each in self._campaigns.values():
-            sum_s += each.prompts * sum(_pace_s(arm or [mean_s]) for arm in each.answers_s)
+        """The seconds of a further block of all campaigns; 0 until the first trial ends.
+
+        An arm without an answer is assumed to take as long as the others.
+        """
+        campaigns = self._campaigns.values()
+        paces = [_pace_s(arm) for each in campaigns for arm in each.answers_s if arm]
+        usual_s, sum_s = fmean(paces or [0.0]), 0.0
+        for each in campaigns:
+            sum_s += each.prompts * sum(_pace_s(arm or [usual_s]) for arm in each.answers_s)
             if each.restarts and each.once_s:
                 sum_s += len(each.answers_s) * _pace_s([*each.once_s.values()])
         return sum_s
 
     def seconds(self) -> float | None:
-        """The seconds until all trials are done; `None` until the first trial ends.
-
-        If the arms alternate, every arm needs a trial first: each arm does some work only once per
-        prompt.
-        """
-        campaigns, usual_s = self._campaigns.values(), self._mean_s()
-        if usual_s is None or any(each.begins for each in campaigns):
+        """The seconds until all trials are done; `None` until every arm has an answer."""
+        campaigns = self._campaigns.values()
+        if not all(each.once_s and all(each.answers_s) for each in campaigns):
             return None
-        rest_s = sum(part_s for each in campaigns for part_s in each.parts_s(usual_s))
+        rest_s = sum(each.rest_s() for each in campaigns)
         # After the limit no block is started, but the running block is finished.
         block = sum(-each.done % (each.prompts * len(each.arms) or 1) for each in campaigns)
         done, total = self.trials

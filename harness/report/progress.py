@@ -29,11 +29,6 @@ def lines(campaign: Campaign, estimate: ExpectedTime | None) -> Iterator[str]:
     yield f"profile   {campaign.profile}, suite {campaign.suite.id} {campaign.suite.version}"
     yield f"trials    {_trials(campaign)}, up to {campaign.settings.max_output_tokens} tokens each"
     rule = campaign.stopping
-    if rule.precision is not None:
-        yield (
-            f"ends      once every speedup is repeatable within \N{PLUS-MINUS SIGN}"
-            f"{say.percent(rule.precision, 1)}, or after {say.count(campaign.blocks, 'block')}"
-        )
     if rule.repeat_beyond is not None:
         yield (
             "ends      after these blocks; if an arm's two times for a prompt then differ by "
@@ -54,13 +49,9 @@ _BASIS = (
 
 
 def _trials(campaign: Campaign) -> str:
-    least, most = campaign.least_blocks, campaign.blocks
-    prompts, arms = len(campaign.suite.prompts), len(campaign.arms)
-    blocks = say.count(most, "block") if least == most else f"{least} to {most} blocks"
-    each = prompts * arms
-    total = f"{most * each}" if least == most else f"{least * each} to {most * each}"
+    blocks, prompts, arms = campaign.blocks, len(campaign.suite.prompts), len(campaign.arms)
     counts = f"{say.count(prompts, 'prompt')} x {say.count(arms, 'arm')}"
-    return f"{blocks} x {counts} = {total}"
+    return f"{say.count(blocks, 'block')} x {counts} = {blocks * prompts * arms}"
 
 
 def as_json(campaign: Campaign, estimate: ExpectedTime | None) -> dict[str, Json]:
@@ -73,7 +64,6 @@ def as_json(campaign: Campaign, estimate: ExpectedTime | None) -> dict[str, Json
         "prompts": [prompt.id for prompt in campaign.suite.prompts],
         "settings": encode(campaign.settings),
         "blocks": campaign.blocks,
-        "least_blocks": campaign.least_blocks,
         "stopping": encode(campaign.stopping),
         "expected_s": round(estimate.seconds, 1) if estimate else None,
         "expected_least_s": round(estimate.least_seconds, 1) if estimate else None,
@@ -155,11 +145,8 @@ class ProgressDisplay:
             self._say(f"This machine is {word} than estimated: the run takes about {takes}.")
             self._said_s = whole_s
 
-    def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
-        """Show an event of the campaign `name`; each campaign has a separate bar.
-
-        `left_s` is the time left for all campaigns, including campaigns that have not started.
-        """
+    def __call__(self, event: events.Event, *, name: str = "") -> None:
+        """Show an event of the campaign `name`; each campaign has a separate bar."""
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
                 f"{name} starting", total=None, rate="", left=""
@@ -173,34 +160,26 @@ class ProgressDisplay:
             case events.WarmedUp():
                 pass  # a warm-up's time is not typical: a short text, read for the first time
             case events.Extended():
-                off = event.half_width
-                wide = "Disagreeing" if off is None else f"Still ±{say.percent(off, 1)}"
-                update(task, total=event.total, description=f"{prefix}{wide}, once more")
+                update(task, total=event.total, description=f"{prefix}Disagreeing, once more")
             case events.ArmFailed() | events.Settled():
                 self._print(prefix + _lasting(event))
             case events.TrialEnded():
-                self._count(event, task, prefix, left_s)
+                self._count(event, task, prefix)
             case _:
                 update(task, description=prefix + _what(event))
                 if not self._counts:
                     self._line = prefix + _what(event)
 
-    def _count(
-        self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
-    ) -> None:
-        """Show a trial and the trials done: of its campaign if `left_s` is given, else of all."""
-        known_s = self.remaining.seconds() if left_s is None else left_s
+    def _count(self, event: events.TrialEnded, task: progress.TaskID, prefix: str) -> None:
+        """Show a trial, and how many trials of all campaigns are done."""
+        known_s = self.remaining.seconds()
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
         if event.failure is not None:
             rate = f"failed: {event.failure.reason}"
         self._progress.update(task, advance=1, rate=rate, left=left)
         done, total = self.remaining.trials
-        stage = ""
-        if left_s is not None:
-            counted = self._progress.tasks[task]
-            stage, done, total = prefix, int(counted.completed), int(counted.total or 0)
-        self._line = ", ".join(filter(None, (f"{stage}{done} of {total} trials", left)))
+        self._line = ", ".join(filter(None, (f"{done} of {total} trials", left)))
         if known_s is not None:
             self._correct(known_s)
             if not self._counts and self._progress.disable:

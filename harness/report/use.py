@@ -1,11 +1,11 @@
 """Format the command to use after a measurement, or the setting if the server is unknown."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import wrap
 
-from answers.engine_commands import serve_nearest
+from answers.engine_commands import ServeLine, serve_nearest
 from answers.engine_table import ENGINES
 from harness.machine.command_line import WINDOWS, pasted, quoted
 from harness.machine.engines import SERVER_PROGRAM
@@ -28,8 +28,13 @@ class LocalFiles:
     server: str | None = None
 
 
-def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
-    """Return how to serve the target, with an arm's method if an arm is given."""
+def serve_line(
+    submission: Submission, arm: Arm | None, local_files: LocalFiles
+) -> ServeLine | None:
+    """Return the words that serve the target, with an arm's method if an arm is given.
+
+    `None` if the engine's words are unknown.
+    """
     engine = submission.engine.name if submission.engine.name in SERVERS else LLAMA_CPP
     served = serve_nearest(
         engine,
@@ -38,10 +43,8 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
         arm.method if arm else NO_SPECULATION,
         known=(arm.argv or ()) if arm else (),
     )
-    if served is None:
-        return elsewhere(arm, "the server that was measured")
-    if "\n" in served.text:
-        return [*(INDENT + line for line in served.words), *folded(served.note or "")]
+    if served is None or "\n" in served.text:
+        return served
     program = served.words[0]
     if program == SERVER_PROGRAM and local_files.server:
         program = local_files.server
@@ -49,7 +52,17 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
     threads = submission.settings.threads if submission.engine.backend == "cpu" else None
     known = threads is not None and engine in (LLAMA_CPP, IK_LLAMA_CPP)
     words = (program, *served.words[1:], *(("-t", str(threads)) if known else ()))
-    return [*_broken(words), *folded(served.note or "")]
+    return replace(served, words=words)
+
+
+def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
+    """Return how to serve the target, with an arm's method if an arm is given, as lines."""
+    served = serve_line(submission, arm, local_files)
+    if served is None:
+        return elsewhere(arm, "the server that was measured")
+    lines = "\n" in served.text
+    shown = [INDENT + line for line in served.words] if lines else _broken(served.words)
+    return [*shown, *folded(served.note or "")]
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:

@@ -59,10 +59,9 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     if by_command:
         plain, drafting = "--server-command COMMAND", "--spec-server-command COMMAND"
     spec = connection.spec_base_urls or connection.spec_server_commands or connection.spec_models
-    one_server = connection.one_server and options.methods
     there = {
         f"{plain} (a server without speculation)": started or connection.base_url,
-        f"{drafting} (the same with speculation)": spec or alone or one_server,
+        f"{drafting} (the same with speculation)": spec or alone,
         "--method METHOD (how the server with speculation drafts)": options.methods or alone,
         "--draft NAME": drafts,
         "--target NAME": named or not started,

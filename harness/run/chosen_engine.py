@@ -1,11 +1,8 @@
 """Choose the engines of a run: a runner by name, with one or several binaries."""
 
 import os
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from harness import console, install
 from harness.campaign.from_options import campaign_from, methods_named
@@ -24,7 +21,6 @@ from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 _SETTINGS = "How it runs"
 # The runner that needs only a program, without anything compiled for Python.
 _SERVER = "llama-server"
-_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +32,17 @@ class EngineOptions(ConnectionOptions):
         metavar="RUNNER",
         panel=_SETTINGS,
     )
-    server_binaries: tuple[str, ...] = option(
-        "The llama-server to start. Repeat the option with names to compare builds or backends: "
-        "`cuda=PATH`, `vulkan=PATH`. Default: the llama-server on PATH.",
+    binary: str | None = option(
+        "The llama-server to start. Default: the llama-server on PATH.",
         name="server-binary",
         metavar="PATH",
         panel=_SETTINGS,
-        default=(),
         usual=True,
     )
 
-    def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
-        """Return the engines that the user named, else an installed one. Raises `HarnessError`."""
-        runner = self.runner or (_SERVER if self.server_binaries else None)
+    def engine(self, options: Options) -> "ChosenEngine":
+        """Return the engine that the user named, else an installed one. Raises `HarnessError`."""
+        runner = self.runner or (_SERVER if self.binary else None)
         if runner is None and self.names_servers:
             runner = "openai"
         if runner is None:
@@ -62,18 +56,20 @@ class EngineOptions(ConnectionOptions):
             )
         if runner == DEFAULT_RUNNER and installed.package_version() is None:
             raise MachineError(f"{runner} is not installed; compile it: {install('inprocess')}")
-        chosen = ChosenEngine(runner=runner, connection=self)
-        return named_engines(chosen, self.server_binaries)
+        if self.binary and runner != _SERVER:
+            raise BadInputError(
+                f"--server-binary works with --runner llama-server, not with {runner}"
+            )
+        return ChosenEngine(runner=runner, connection=self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenEngine:
-    """A runner, the connection to its engine, and a context depth."""
+    """A runner and the connection to its engine; of several engines, each has a name."""
 
     runner: str
     connection: ConnectionOptions
     name: str = ""
-    depth: int | None = None
 
     @property
     def kind(self) -> RunnerEntry:
@@ -107,12 +103,12 @@ class ChosenEngine:
     def campaign(
         self, options: Options, *, fetch: bool, say: Callable[[str], None] = console.say
     ) -> Campaign:
-        """Return the campaign for these options, adapted to the runner, without a context depth."""
+        """Return the campaign for these options, adapted to the runner."""
         served = self.adapter().served(say)
         campaign = campaign_from(options, say=say, fetch=fetch, runner=self.kind, served=served)
         if not options.methods:
             campaign = self.known(campaign)
-        return replace(self, name="", depth=None).on(campaign)
+        return replace(self, name="").on(campaign)
 
     def known(self, campaign: Campaign) -> Campaign:
         """Return the campaign without those default arms that the engine does not support."""
@@ -130,13 +126,11 @@ class ChosenEngine:
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
-        """Return the campaign for this engine and context depth, with a separate work file.
+        """Return the campaign for this engine, with a separate work file.
 
         Raises `HarnessError`, beginning with the engine's name, if the engine cannot run the
         campaign.
         """
-        settings = replace(campaign.settings, context_depth_tokens=self.depth)
-        campaign = replace(campaign, settings=settings)
         try:
             self.commands(campaign)
             program = self._program()
@@ -149,11 +143,6 @@ class ChosenEngine:
             filter(None, (self.name, program, installed.chosen_devices(os.environ)))
         )
         return replace(campaign, engine=identity)
-
-    def in_turns(self, campaign: Campaign) -> Campaign:
-        """Return the campaign, with arms that alternate by prompt if one server serves all arms."""
-        one_server = self.adapter().one_server(campaign)
-        return replace(campaign, interleaved="prompt") if one_server else campaign
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """Return the command lines that start the engine.
@@ -176,54 +165,3 @@ class ChosenEngine:
         urls = (connection.base_url, *connection.spec_base_urls, *connection.spec_models)
         commands = (connection.server_command, *connection.spec_server_commands)
         return " ".join(part for part in (self.runner, *urls, *commands) if part)
-
-
-def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
-    """Return every engine at every context depth; the depths are interleaved as engines are."""
-    return tuple(
-        replace(
-            each,
-            name=each.name if len(depths) <= 1 else f"{each.name} context {depth}".strip(),
-            depth=depth,
-        )
-        for each in engines
-        for depth in depths or (None,)
-    )
-
-
-def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
-    """Return one engine per binary, or the given engine if no binary is named.
-
-    Raises `BadInputError` for a runner without binaries, or for binaries without distinct names.
-    """
-    if binaries and engine.runner != _SERVER:
-        raise BadInputError(
-            f"--server-binary works with --runner llama-server, not with {engine.runner}"
-        )
-    named = [_name_and_path(text) for text in binaries]
-    names = Counter(name for name, _ in named) if len(named) > 1 else {}
-    if "" in names:
-        raise BadInputError(
-            "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
-        )
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise BadInputError(
-            f"two binaries are called {twice[0]}; give each --server-binary its own name"
-        )
-    found = tuple(
-        replace(
-            engine,
-            name=name if names else "",
-            connection=replace(engine.connection, binary=path),
-        )
-        for name, path in named
-    )
-    return found or (engine,)
-
-
-def _name_and_path(text: str) -> tuple[str, str]:
-    """Split `name=PATH`. The name is empty for a plain path, which may contain an equals sign."""
-    match = _NAMED.fullmatch(text)
-    if match is None or Path(text).exists():
-        return "", text
-    return match["name"], match["path"]

@@ -4,7 +4,7 @@ from harness import console
 from harness.campaign.options import Options
 from harness.command_options import offers_fields
 from harness.run import run_command, run_reports
-from harness.run.chosen_engine import EngineOptions, at_depths
+from harness.run.chosen_engine import EngineOptions
 from harness.run.request import ResultOptions, RunRequest
 
 
@@ -19,10 +19,7 @@ def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
 
     - `python -m harness big.gguf small.gguf --method draft-model:n_max=3`
     """
-    engines = engine.engines(options)
-    request = RunRequest(
-        options=options, engines=at_depths(engines, options.context_depth_tokens), result=result
-    )
+    request = RunRequest(options=options, engines=(engine.engine(options),), result=result)
 
     if result.dry_run:
         run_reports.print_plan(request)

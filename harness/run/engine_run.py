@@ -1,19 +1,16 @@
 """Measure a command's campaign block by block on one engine, and write its result file."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from answers.model import Setting
 from estimates.model import Summary
 from estimates.summary import summarize
 from harness import features
-from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
+from harness.campaign.model import Campaign, Pause
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.models.room import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.report.use import LocalFiles
 from harness.run import execute, journal
@@ -26,13 +23,12 @@ from schemas.submission import Submission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEngine:
-    """One engine's measurements, result file, and memory plans of arms that ran out of memory."""
+    """One engine's measurements, and the result file."""
 
     submission: Submission
     summary: Summary
     path: Path
     local_files: LocalFiles
-    memory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +51,7 @@ class RunOnEngine:
             commit=commit(),
             observe=partial(display, name=self.engine.name),
             pause=pause,
-            compares=len({each.connection for each in self.request.engines}) > 1,
+            compares=len(self.request.engines) > 1,
         )
         return execute.by_blocks(
             self.campaign,
@@ -75,7 +71,6 @@ class RunOnEngine:
         path = self.request.write(submission)
         if kept := self.request.result.keep_answers:
             features.part("kept answers").keep(kept, self.campaign, journal.read(self.work_file))
-        arms = {arm.id: arm for arm in self.campaign.arms}
         if submission.design.ended in ("completed", "precise-enough"):
             journal.remove(self.work_file)
         return MeasuredEngine(
@@ -83,31 +78,4 @@ class RunOnEngine:
             summary=summarize(submission),
             path=path,
             local_files=LocalFiles(files=self.campaign.files(), server=self.engine.server()),
-            memory={
-                arm.id: lines
-                for arm in submission.arms
-                if arm.reason == "out-of-memory" and (lines := self.planned(arms[arm.id]))
-            },
-        )
-
-    def planned(self, arm: ArmPlan) -> tuple[str, ...]:
-        """Return the memory plan of an arm that ran out of memory."""
-        settings, files = self.campaign.settings, self.campaign.files()
-        target = files.get(self.campaign.target.model.id)
-        if target is None:
-            return ()
-        setting = Setting(
-            context=settings.context_tokens * arm.concurrency,
-            slots=arm.concurrency,
-            ubatch=settings.batch_tokens,
-            kv_k=settings.kv_type_k,
-            kv_v=settings.kv_type_v,
-            flash_attention=settings.flash_attention != "off",
-        )
-        return failed_allocation(
-            target,
-            files.get(arm.method.draft or ""),
-            setting,
-            layers=layers_of(arm, settings),
-            draft_layers=settings.draft_gpu_layers,
         )

@@ -281,7 +281,7 @@ def make_way(path: Path, *, say: Callable[[str], None]) -> None:
 def fingerprint(campaign: Campaign) -> str:
     """Return the SHA-256 of everything that determines the trials, except paths.
 
-    Stop conditions are excluded: a campaign may be resumed with more time or a finer precision.
+    Stop conditions are excluded: a campaign may be resumed with more time.
     """
     parts = {
         "target": encode(campaign.target.model),

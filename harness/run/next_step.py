@@ -59,7 +59,7 @@ def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
 def first_look(request: RunRequest, expected: ExpectedTime | None) -> str | None:
     """Return the command of a first look with its duration, before a long run with the defaults."""
     options = request.options
-    usual = profile(options) == "default" and not (options.precision or request.result.resume)
+    usual = profile(options) == "default" and not request.result.resume
     if expected is None or expected.seconds < _LONG_S or not usual:
         return None
     short = replace(request, options=replace(options, quick=True))

@@ -220,7 +220,6 @@ def _design(
         resumed=len(_of(facts, journal.Resumed)),
         # In-process arms always alternate prompt by prompt, so the order is not recorded.
         interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
-        precision=rule.precision,
         budget_s=rule.budget_s,
         repeat_beyond=rule.repeat_beyond,
     )

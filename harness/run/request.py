@@ -102,7 +102,6 @@ class RunRequest:
             features.part("kept answers").require_comparable(
                 self.result.keep_answers,
                 greedy=self.options.temperature is None,
-                runs=len(self.engines),
                 resumed=self.result.resume,
             )
         if len(self.engines) > 1:
@@ -131,8 +130,6 @@ class RunRequest:
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first)
         found = {each.name: each.on(first) for each in self.engines}
-        if len(found) == 1:  # several engines share memory, block by block
-            found = {each.name: each.in_turns(found[each.name]) for each in self.engines}
         begun = any(journal.path_of(each).is_file() for each in found.values())
         if self.result.resume and not begun:
             raise BadInputError(

@@ -7,7 +7,8 @@ from contextlib import nullcontext
 
 import typer
 
-from harness import console
+from answers.presets import DEFAULT_TARGET
+from harness import PROGRAM, console
 from harness.campaign.model import Pause
 from harness.campaign.trial_order import engine_orders
 from harness.errors import INTERRUPTED, HarnessError, MachineError
@@ -25,18 +26,16 @@ from schemas.submission import Submission
 
 
 def measure(request: RunRequest) -> None:
-    """Measure, write a result for each engine, print the reports; exit with a failure's code."""
-    measured, errors = measured_interleaved(request)
-    run_reports.print_results(measured, errors, request.result)
-    for step in dict.fromkeys(next_step.after(request, each) for each in measured.values()):
-        if step is not None:
-            console.say(step)
-    if any(each.submission.design.ended == "interrupted" for each in measured.values()):
+    """Measure, write the result, print its report; exit with a failure's code."""
+    measured, _ = measured_interleaved(request)
+    (run,) = measured.values()
+    run_reports.print_result(run, request.result)
+    if step := next_step.after(request, run):
+        console.say(step)
+    if run.submission.design.ended == "interrupted":
         raise typer.Exit(INTERRUPTED)
-    for error in errors.values():
-        raise typer.Exit(error.exit_code)
-    if any(nothing_drafted(each.submission) for each in measured.values()):
-        trials = (trial for each in measured.values() for trial in each.submission.trials)
+    if nothing_drafted(run.submission):
+        trials = run.submission.trials
         failed = dict.fromkeys(f"{each.arm} ({each.reason})" for each in trials if each.reason)
         console.say(
             f"Error: nothing to compare: {', '.join(failed)}; the lines above give the reason"
@@ -69,8 +68,8 @@ def measured_interleaved(
             measured[name] = runs[name].write(outcome)
             continue
         if reason_in(str(outcome)) == "out-of-memory":
-            for line in runs[name].planned(runs[name].campaign.arms[0]):
-                console.say(line)
+            target = request.options.target or DEFAULT_TARGET
+            console.say(f"`{PROGRAM} plan {target}` shows which layers, context and draft fit.")
         if len(ended) == 1:
             raise KeyboardInterrupt if isinstance(outcome, NotStartedError) else outcome
         if not isinstance(outcome, NotStartedError):  # another engine's error ended it

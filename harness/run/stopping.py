@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from estimates.repeatability import deciding
 from estimates.running_order import disagreeing
 from harness.campaign.model import Campaign, PlannedTrial, Stopping
 from harness.campaign.trial_order import plan
@@ -16,25 +15,15 @@ Early = Literal["precise-enough", "budget-spent"]
 Ended = Literal["completed", "precise-enough", "budget-spent", "interrupted"]
 
 
-def decide(
-    rule: Stopping, *, blocks: int, half_width: float | None, spent_s: float, share: float = 1.0
-) -> Early | None:
-    """Return why the campaign ends after `blocks` blocks; `None` to continue.
+def fits_budget(rule: Stopping, *, blocks: int, spent_s: float, share: float = 1.0) -> bool:
+    """Whether the next block, or a `share` of it, would end within the budget.
 
-    `half_width` is the half-width of the interval over blocks, as a share of the ratio. The next
-    block (or a `share` of it) is expected to take as long as the average earlier block. A block
-    that would exceed the budget is not started, unless it is the first: without a block there would
-    be no result.
+    It is expected to take as long as the average earlier block. The first block always fits:
+    without a block there would be no result.
     """
-    if blocks == 0:
-        return None
-    narrow = rule.precision is not None and half_width is not None and half_width <= rule.precision
-    if narrow and blocks >= rule.least_blocks:
-        return "precise-enough"
-    next_ends_s = spent_s * (blocks + share) / blocks
-    if rule.budget_s is not None and next_ends_s > rule.budget_s:
-        return "budget-spent"
-    return None
+    if blocks == 0 or rule.budget_s is None:
+        return True
+    return spent_s * (blocks + share) / blocks <= rule.budget_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +85,10 @@ class StopController:
         return left
 
     def announce(self, left: Blocks) -> None:
-        """Report how many trials are certain to run, and how many have finished."""
+        """Report how many trials are planned, and how many have finished."""
         undone = sum(len(items) for items in left.values())
-        beyond = self._per_block * (self.campaign.blocks - self.campaign.least_blocks)
         done = len(self._trials)
-        self._planned(done + max(undone - beyond, 0), done)
+        self._planned(done + undone, done)
 
     def early(self, block: int, left: Blocks) -> Early | None:
         """Return why the campaign ends before a block. A started block is always finished."""
@@ -108,19 +96,13 @@ class StopController:
             return None
         if self.prune is not None and block and self._pruned(self.prune, block):
             return "precise-enough"
-        optional, rule = block >= self.campaign.least_blocks, self.campaign.stopping
-        half_width = deciding(self.so_far()) if optional and rule.precision else None
-        early = decide(
-            rule,
-            blocks=block,
-            half_width=half_width,
-            spent_s=self.clock() - self._start_s,
-            share=len(left[block]) / self._per_block,
-        )
-        if early is None and optional:
-            total = len(self._trials) + len(left[block])
-            self.observe(events.Extended(total=total, half_width=half_width))
-        return early
+        share = len(left[block]) / self._per_block
+        spent_s = self.clock() - self._start_s
+        if not fits_budget(self.campaign.stopping, blocks=block, spent_s=spent_s, share=share):
+            return "budget-spent"
+        if block >= self.campaign.blocks:
+            self.observe(events.Extended(total=len(self._trials) + len(left[block])))
+        return None
 
     @property
     def dropped(self) -> frozenset[str]:

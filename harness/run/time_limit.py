@@ -73,7 +73,6 @@ def in_turns(
         seconds=min(limit_s, sum(each.seconds for each in found)),
         least_seconds=min(limit_s, sum(each.least_seconds for each in found)),
         first_seconds=first_s,
-        token_s=found[0].token_s,
     )
 
 

@@ -263,15 +263,13 @@ class Adapter:
 
     `identity` distinguishes two engines of the same runner if the options do not. `commands`
     returns the command lines that start the engine, one for each arm, and raises `BadInputError`
-    for a campaign that the engine cannot run. `one_server` returns whether one server answers for
-    all arms of a campaign, with the depth in each request, so that the arms can alternate prompt by
-    prompt. `served` returns the models that exist only in a server; its argument prints progress.
-    `seen` returns what the engine shows before it loads a model: its name, backend and devices.
+    for a campaign that the engine cannot run. `served` returns the models that exist only in a
+    server; its argument prints progress. `seen` returns what the engine shows before it loads a
+    model: its name, backend and devices.
     """
 
     open: Runner
     identity: Callable[[], str | None] = lambda: None
     commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
-    one_server: Callable[[Campaign], bool] = lambda _campaign: False
     served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None
     seen: Callable[[Campaign], Engine | None] = lambda _campaign: None

@@ -34,7 +34,7 @@ class ConnectionOptions:
     )
     spec_base_urls: tuple[str, ...] = _server(
         "A server that runs the same model with speculation; one URL for each --method, in the "
-        "same order. Leave the option out for `mlx_lm.server`, where each request sets the depth.",
+        "same order.",
         name="spec-base-url",
         metavar="URL",
         default=(),
@@ -77,13 +77,6 @@ class ConnectionOptions:
         metavar="NAME",
         default=(),
     )
-
-    @property
-    def one_server(self) -> bool:
-        """Whether one server may answer for all arms; the engine behind a URL is still unknown."""
-        others = self.spec_base_urls or self.spec_server_commands or self.spec_models
-        takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
-        return bool(takes_depth) and not (others or self.plain_alone)
 
     @property
     def names_servers(self) -> bool:

@@ -3,7 +3,7 @@
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -25,15 +25,10 @@ _OF_LINUX = ("wl-copy", "xclip -selection clipboard")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitOptions:
-    """The destination of a result, its contributor, and the result that it replaces."""
+    """The destination of a result, and its contributor."""
 
     repository: Path | None = option(
         "Your clone of the project. Default: the clone in the current directory.", metavar="FOLDER"
-    )
-    supersedes: str | None = option(
-        "File name of your earlier result that this result replaces.",
-        metavar="NAME",
-        parse=lambda text: Path(text).name,
     )
     contributor: str | None = option(
         "Your GitHub user name, if the file does not contain it.", metavar="NAME"
@@ -71,15 +66,13 @@ def submit(
     result = submission.signed(result, options.contributor)
     if result.contributor is None:
         console.say(
-            "This result has no contributor, so nobody can later replace or withdraw it as their "
-            "own: name yourself with --contributor NAME."
+            "This result has no contributor, so nobody can later withdraw it as their own: "
+            "name yourself with --contributor NAME."
         )
     if options.without_git:
-        _print_text(replace(result, supersedes=options.supersedes or result.supersedes), file.name)
+        _print_text(result, file.name)
         return
     clone = submission.find_clone((options.repository or Path()).resolve())
-    if options.supersedes is not None:
-        result = submission.replacing(result, options.supersedes, clone)
     _send(result, file, clone, options)
 
 
@@ -119,7 +112,6 @@ def _send(result: Submission, file: Path, clone: submission.Clone, options: Subm
 def _commands(file: Path, options: SubmitOptions) -> Iterator[list[str]]:
     """Yield the commands that send the file with git, and through the form."""
     given = {
-        "--supersedes": options.supersedes,
         "--contributor": options.contributor,
         "--repository": options.repository and str(options.repository),
     }

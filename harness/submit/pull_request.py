@@ -110,28 +110,6 @@ def find_clone(start: Path) -> Clone:
     )
 
 
-def replacing(submission: Submission, name: str, clone: Clone) -> Submission:
-    """Return the submission marked as replacing an earlier result.
-
-    Raises `BadInputError` if it must not replace that result.
-    """
-    there = next((path for path in clone.results() if path.endswith(f"/{name}")), None)
-    if there is None:
-        raise BadInputError(f"{COMMUNITY} has no file {name}; name a file of origin's main branch")
-    old = accepted(clone.run("git", "show", f"{clone.base}:{there}").stdout.encode(), name)
-    if old.contributor is None:
-        raise BadInputError(
-            f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and request "
-            "the withdrawal of that file with the form *Withdraw or doubt a result*"
-        )
-    if (submission.contributor or "").lower() != old.contributor.lower():
-        raise BadInputError(
-            f"{name} is by {old.contributor}, and only {old.contributor} can replace it; if that "
-            f"is you, add --contributor {old.contributor}"
-        )
-    return replace(submission, supersedes=name)
-
-
 def place(submission: Submission, clone: Clone) -> str:
     """Return the path of a submission in the project, whether it is there yet or not."""
     name = canonical_name(submission, canonical_bytes(encode(submission)))
@@ -147,8 +125,7 @@ def as_text(submission: Submission) -> str:
     if len(text) > MOST_CHARACTERS:
         raise BadInputError(
             f"the text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} that a "
-            "form accepts; drag the file itself into the form instead (as FILE.json.txt if the "
-            "form refuses .json)"
+            "form accepts; send the result with git, without --without-git"
         )
     return text
 

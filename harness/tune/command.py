@@ -6,7 +6,6 @@ from typing import Annotated
 from harness import console
 from harness.campaign.options import Options
 from harness.command_options import Without, offers_fields
-from harness.errors import BadInputError
 from harness.report.settings_file import SettingsFileOptions
 from harness.run.chosen_engine import EngineOptions
 from harness.run.request import ResultOptions
@@ -17,7 +16,7 @@ from harness.tune.tune_request import TuneRequest
 _DECIDED = Without(
     frozenset(
         {
-            "blocks", "precision", "budget_min", "control", "quick",
+            "blocks", "budget_min", "control", "quick",
             "baseline_gpu_layers", "concurrency", "context_depth_tokens",
         }
     )
@@ -35,7 +34,8 @@ is clearly behind is dropped.
 3. Certify: the winner, its runner-up and no speculation run on prompts that the race did not use,
 because the winner of a race looks better than it is.
 
-The command ends by printing the engine's command line, or "leave speculation off".
+The command prints the report of this result, as `run` does, with the engine's command line or
+"leave speculation off".
 
 - `python -m harness tune`
 
@@ -66,10 +66,7 @@ def tune(
     result: Annotated[ResultOptions, Without(frozenset({"keep_answers"}))],
     settings: SettingsFileOptions,
 ) -> None:
-    if len(engine.server_binaries) > 1:
-        raise BadInputError("a tune uses a single engine; give one --server-binary")
-
-    engines = replace(engine, command="tune").engines(options)
+    engines = (replace(engine, command="tune").engine(options),)
     request = TuneRequest(
         options=options, search=search, engines=engines, result=result, settings=settings
     )

@@ -1,4 +1,4 @@
-"""The decisions of a tune: the leader of its race, the arms to drop, the certified verdict.
+"""The decisions of a race: its leader, and the arms to drop.
 
 Times are logarithms of milliseconds per token, keyed by arm, prompt and block. Two arms are
 compared only on the prompts and blocks that both ran. `bench/tune.py` tests these decisions on
@@ -6,25 +6,17 @@ simulated arms whose true speeds are known.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Literal
 
 from estimates.distributions import t_quantile
-from estimates.intervals import (
-    Strata,
-    choice_factor,
-    residuals,
-    spread_of_mean,
-    t_reach,
-    time_ratio,
-)
+from estimates.intervals import residuals, spread_of_mean, time_ratio
 from estimates.model import Interval
 from estimates.pairing import excess
 from estimates.trial_times import clock, is_timed, ms_per_token
 from harness.run.stopping import PruneDecision
-from schemas.codec import Json
 from schemas.submission import Submission
 
 Times = Mapping[str, Mapping[tuple[str, int], float]]
@@ -64,30 +56,12 @@ class SpeedRatio:
             return math.inf
         return math.log(max(1 / self.interval.low, self.interval.high))
 
-    def as_json(self) -> dict[str, Json]:
-        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
-        return {"estimate": self.estimate, "low": low, "high": high}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(PruneDecision):
     """The state of a race after a block, with its arms by merit."""
 
     ranked: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """A tune's verdict: the arm to use (`None` for no speculation), and the best arm's speed ratio.
-
-    `undecided` is set if the best arm is not clearly faster or slower than no speculation: it is
-    their largest possible difference, as a logarithm.
-    """
-
-    pick: str | None
-    best: str
-    gain: SpeedRatio
-    undecided: float | None = None
 
 
 def times_of(submission: Submission) -> Times:
@@ -187,72 +161,6 @@ def _drawn(
     error = FORECAST_ERROR if found.error is None else found.error
     weight = FORECAST_ERROR**2 / (FORECAST_ERROR**2 + error**2)
     return weight * math.log(found.estimate) + (1 - weight) * expected
-
-
-def inseparable(
-    times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
-) -> tuple[tuple[str, ...], float]:
-    """Return the arms that may be as fast as the pick, and their largest relative difference."""
-    close: dict[str, float] = {}
-    for arm in arms:
-        found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
-        if found is not None and found.interval is not None and not found.slower:
-            close[arm] = math.expm1(found.apart)
-    return tuple(close), max(close.values(), default=0.0)
-
-
-def certify(  # noqa: PLR0913 - two stages, and who ran in them
-    race: Times,
-    certificate: Times,
-    *,
-    best: str,
-    rival: str | None,
-    baseline: str,
-    tasks: Mapping[str, str] | None = None,
-    passes: bool = False,
-) -> Verdict | None:
-    """Return the verdict after the certificate; `None` if the best arm has too few trials.
-
-    Race and certificate together choose between the best arm and its rival. The certificate alone
-    decides whether speculation helps, and by how much: the arms were chosen on the race's prompts,
-    which are therefore biased in the arms' favour. The bounds allow for the choice between the best
-    arm and its rival. `tasks` has every prompt's task; it is ignored if arms alternate after whole
-    `passes`.
-    """
-    if rival is not None:
-        stages = (_common(times, rival, best, by=0) for times in (race, certificate))
-        # The sum over both stages weights each stage by its number of prompts.
-        if sum(median(o - r for o, r in each) for stage in stages for each in stage.values()) > 0:
-            best = rival
-    gain = speed_ratio(certificate, best, baseline, passes=passes)
-    if gain is None or gain.interval is None:
-        return None
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for prompt, pair in _pairs(certificate, best, baseline).items():
-        task = "" if passes or tasks is None else tasks[prompt]
-        groups.setdefault(task, []).append(pair)
-    least, most = _bounds([*groups.values()], gain, choices=1 if rival is None else 2)
-    return Verdict(
-        pick=best if least > 0 else None,
-        best=best,
-        gain=gain,
-        undecided=max(-least, most) if least <= 0 < most else None,
-    )
-
-
-def _bounds(strata: Strata, gain: SpeedRatio, *, choices: int) -> tuple[float, float]:
-    """Return bounds on the log speedup over exactly these tasks, corrected for `choices` arms.
-
-    The bounds are computed from the spread within each task. If there is only one task, or one has
-    fewer than two prompts, they are computed from `gain`, which pools all prompts.
-    """
-    sizes = [*map(len, strata)]
-    mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, sum(sizes) - 1.0
-    spread = spread_of_mean(residuals(strata))
-    if len(strata) > 1 and min(sizes) > 1 and spread is not None:
-        mean, (error, freedom) = math.log(time_ratio(strata)), spread
-    half = error * t_reach(freedom) * choice_factor(choices)
-    return mean - half, mean + half
 
 
 def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:

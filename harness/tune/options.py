@@ -16,7 +16,7 @@ class SearchOptions:
     budget_min: float | None = option(
         "Time limit for the whole command. More time gives narrower intervals; a limit that is "
         "too short is refused after the first answers, and --resume continues. Default: "
-        f"{USUAL_MIN:g}, or the time that the smallest tune needs.",
+        f"{USUAL_MIN:g}, or more if the first answers show that a pick needs more.",
         name="budget",
         metavar="MINUTES",
         panel=_PANEL,

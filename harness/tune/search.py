@@ -1,6 +1,6 @@
 """Choose the candidates of a tune: methods at every depth, and the prompts of each stage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,10 +12,10 @@ from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.tune.decisions import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
+from harness.tune.decisions import RACED
 from harness.tune.options import DEEPEST_HEAD
 from schemas.method import Method, limit
-from schemas.vocabulary import METHODS
+from schemas.vocabulary import FIXED_TASKS, METHODS
 
 StageName = Literal["look", "race", "certificate"]
 
@@ -28,8 +28,12 @@ LOOK_SHARE = 1 / 3
 # baseline, gets the rest.
 RACE_SHARE = 0.45
 _CERTIFIED_ARMS = 3
-# The smallest block, of a race between two arms or of a certificate.
-LEAST_TRIALS = _FEWEST_PROMPTS * _CERTIFIED_ARMS
+# The trials of the smallest block: a race between two arms, or a certificate. Without a prompt of
+# every task, a result has no figures over all tasks, and so no verdict on them.
+LEAST_TRIALS: Mapping[StageName, int] = {
+    "race": _FEWEST_PROMPTS * _CERTIFIED_ARMS,
+    "certificate": len(FIXED_TASKS) * _CERTIFIED_ARMS,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,23 +110,16 @@ class Prompts:
     certificate: tuple[SuitePrompt, ...]
     raced: int = RACED
 
-    @property
-    def race_trials(self) -> int:
-        """The number of trials in the race, unless the budget cuts the race short."""
-        return len(self.race) * (self.raced + 1) * RACE_BLOCKS
-
-    @property
-    def certificate_trials(self) -> int:
-        return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
-
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
         """Return the prompts, cut if two blocks each of race and certificate would not fit."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
+        tasks = len({prompt.task for prompt in self.certificate})
+        certificate -= certificate % tasks  # as many prompts of each task
         return Prompts(
             race=self.race[: max(_FEWEST_PROMPTS, int(trials / (raced + 1)))],
-            certificate=self.certificate[: max(_FEWEST_PROMPTS, certificate)],
+            certificate=self.certificate[: max(_FEWEST_PROMPTS, tasks, certificate)],
             raced=raced,
         )
 

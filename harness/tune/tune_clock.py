@@ -1,4 +1,4 @@
-"""Watches a tune's time: when to end its look, whether another stage fits, how long it takes."""
+"""Watches a tune's time: when to end its look, and whether another stage fits."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,10 +6,9 @@ from harness import console
 from harness.campaign.model import PlannedTrial
 from harness.report import words
 from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
-from harness.report.expected_time import RemainingTime
 from harness.run.next_step import RESUME, resume_command
 from harness.run.time_limit import FIRST_ANSWERS, budget_for, too_short
-from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, Prompts, StageName
+from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, StageName
 from schemas.submission import Submission
 
 # A margin on the time that answers take, for loading engines and for machines that slow down.
@@ -20,31 +19,24 @@ class TuneClock:
     """The seconds that a tune has taken on `clock`, and the events of its current stage.
 
     `stages` are the finished stages. If a tune is resumed, the earlier stages count only through
-    the times of their trials. `prompts` are those of a tune that the limit does not cut short.
+    the times of their trials.
     """
 
     def __init__(
-        self,
-        limit_s: float,
-        clock: Callable[[], float],
-        stages: Mapping[StageName, Submission],
-        prompts: Prompts,
+        self, limit_s: float, clock: Callable[[], float], stages: Mapping[StageName, Submission]
     ) -> None:
         self.limit_s, self._clock, self._stages = limit_s, clock, stages
-        self._race, self._certificate = prompts.race_trials, prompts.certificate_trials
         self._began_s = self._first_s = clock()
         self._loading_s = 0.0
-        self._trial_s: float | None = None
         self.begin_stage()
 
     def begin_stage(self) -> None:
-        self._stage, self._stage_s = RemainingTime(clock=self._clock), self._clock()
+        self._stage_s = self._clock()
         self.trials: list[PlannedTrial] = []
         self.failed: set[str] = set()
 
     def observe(self, event: Event) -> None:
         """Record an event of the current stage."""
-        self._stage.observe("", event)
         match event:
             case TrialEnded():
                 self._first_s = self._first_s if self.trials else self._clock()
@@ -63,23 +55,6 @@ class TuneClock:
     def left_s(self, share: float = 1.0) -> float:
         """Return a share of the remaining budget."""
         return share * (self.limit_s - self.spent_s())
-
-    def remaining_s(self, stage: StageName) -> float | None:
-        """Return the seconds to the end of the tune; `None` before the first trial ended."""
-        done, total = self._stage.trials
-        here = max(0, total - done)
-        if here and (rest_s := self._stage.seconds()) is not None:
-            self._trial_s = rest_s / here
-        if self._trial_s is None:
-            return None
-        here_s = self._trial_s * here
-        if stage == "look":
-            look_s = LOOK_SHARE * self.limit_s - self.spent_s()
-            here_s = min(here_s, max(self._trial_s, look_s))
-        later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
-        # A started block is finished, but no block starts that would exceed the budget.
-        least_s = min(here_s, self._trial_s * LEAST_TRIALS)
-        return max(least_s, min(here_s + self._trial_s * later, self.left_s()))
 
     def look_is_long(self) -> bool:
         """Whether the look used up its time, or leaves too little for race and certificate."""
@@ -103,12 +78,12 @@ class TuneClock:
     def _least_s(self) -> float:
         """Return the seconds of the smallest race and certificate, at the pace of this stage."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
-        return _ROOM * 2 * LEAST_TRIALS * pace_s
+        return _ROOM * sum(LEAST_TRIALS.values()) * pace_s
 
-    def fits_another_stage(self, blocks: int) -> bool:
-        """Whether this many blocks of the smallest race or certificate fit into the budget."""
+    def fits(self, stage: StageName, blocks: int) -> bool:
+        """Whether this many of a stage's smallest blocks fit into the budget."""
         walls = self._walls_s()
-        block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
+        block_s = LEAST_TRIALS[stage] * sum(walls) / max(1, len(walls))
         return self.left_s() >= self._loading_s + blocks * block_s
 
     def _walls_s(self) -> list[float]:

@@ -1,48 +1,38 @@
 """Runs a tune: builds its stages for the chosen engine, writes the result, prints the report."""
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import typer
 
-from answers.engine_commands import ServeLine, serve_nearest
 from answers.engine_table import engine_called
-from harness import PROGRAM, console, features
-from harness.campaign.arms import BASELINE, arms, takes_draft
+from harness import console, features
+from harness.campaign.arms import arms, takes_draft
 from harness.campaign.from_options import draft_names, usable_methods
-from harness.campaign.method_parser import as_text, parse
-from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign, RunSettings
-from harness.command_options import option_names
+from harness.campaign.method_parser import parse
+from harness.campaign.model import Campaign
 from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.checkout import commit
-from harness.machine.command_line import pasted, split_command
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.report import words
-from harness.report.events import Event
-from harness.report.expected_time import expected, this_machine
+from harness.report import brief, use, words
 from harness.report.progress import ProgressDisplay
 from harness.report.settings_file import SettingsFileOptions
 from harness.run import preflight
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
-from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
+from harness.run.next_step import RESUME, resume_command
 from harness.run.request import RunRequest
-from harness.run.time_limit import budget_for, too_short
 from harness.runners.base import Runner
-from harness.tune import report
 from harness.tune.options import USUAL_MIN, SearchOptions
-from harness.tune.outcome import Outcome, as_json, recommended
+from harness.tune.outcome import Outcome, as_json, lines
 from harness.tune.search import (
-    LEAST_TRIALS,
     Family,
-    Prompts,
     StageName,
     families,
     split,
-    stage,
 )
 from harness.tune.tuner import Tuner
 from schemas.codec import Json, encode
@@ -51,10 +41,11 @@ from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
 
 _DEPTH = "{depth}"
-# Arguments that are for measuring only: first those with a value, then flags.
-_MEASURING = frozenset({"--host", "--port", "-np", "-b", "-ub", "--cache-ram", "-lv"})
-_ALONE = frozenset({"--no-webui", "--metrics"})
-_STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}
+_STAGES: Mapping[StageName, str] = {
+    "look": "1 look: the largest depth",
+    "race": "2 race: the best forecasts",
+    "certificate": "3 certify: the winner, on other prompts",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,29 +59,6 @@ class Stages:
         """Return the stage's campaign, adapted to the engine, and the runner that measures it."""
         engine = self._with_depths(campaign)
         return engine.on(campaign), engine.adapter().open
-
-    def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
-        """Return the command for daily use of an arm; `None` for servers that already run."""
-        lines = self._with_depths(campaign).commands(campaign)
-        behind_servers = self.chosen.kind.behind_servers
-        if lines:
-            given = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
-            daily = given if behind_servers else _for_daily_use(given, campaign.settings)
-            return ServeLine(words=tuple(daily), engine=self.engine)
-        if behind_servers:
-            return None
-        paths = {draft.model.id: draft.path for draft in campaign.drafts}
-        draft = paths.get(arm.method.draft or "")
-        served = serve_nearest(
-            self.chosen.kind.engine_label or LLAMA_CPP,
-            str(campaign.target.path or campaign.target.model.name),
-            None if draft is None else str(draft),
-            arm.method,
-        )
-        server = self.chosen.server()
-        if served is None or server is None or served.engine != LLAMA_CPP:
-            return served
-        return replace(served, words=(server, *served.words[1:]))
 
     @property
     def engine(self) -> str | None:
@@ -142,24 +110,22 @@ class TuneRequest(RunRequest):
         if stages.engine == LLAMA_CPP:
             self.settings.preset(base.target.on_disk.stem)
         prompts = split(base.suite.prompts)
-        limit_s, whole_s = self._expected(base, families, prompts)
-        if whole_s is not None:
-            console.say(f"This takes about {words.seconds(whole_s)}.")
-        shown = ProgressDisplay(console.progress_console())
-        with console.interruptible(), shown as display:
+        console.say(f"This takes at most about {words.seconds(self._limit_s)}.")
 
-            def observe(stage: StageName, event: Event, left_s: float | None) -> None:
-                display(event, name=_STAGES[stage], left_s=left_s)
+        def show(stage: StageName) -> ProgressDisplay:
+            console.say(_STAGES[stage])
+            return ProgressDisplay(console.progress_console())
 
+        with console.interruptible():
             tuner = Tuner(
                 on_engine=stages.at,
                 base=base,
                 families=families,
                 prompts=prompts,
-                limit_s=limit_s,
+                limit_s=self._limit_s,
                 grows=self.search.budget_min is None,
                 context=RunContext(machine=machine(), snapshot=Watch().snapshot, commit=commit()),
-                observe=observe,
+                show=show,
                 say=console.say,
                 resume=self.result.resume,
             )
@@ -167,20 +133,21 @@ class TuneRequest(RunRequest):
         self._finish(outcome, stages, tuner)
 
     def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
-        path = self.write(outcome.submission)
-        command = None
-        if outcome.verdict is not None and outcome.leader is not None:
-            campaign = tuner.campaigns["certificate"]
-            pick = outcome.leader.arm.id if recommended(outcome) else BASELINE
-            arm = next(each for each in campaign.arms if each.id == pick)
-            command = stages.command(campaign, arm)
+        submission, path = outcome.submission, self.write(outcome.submission)
+        base, server = tuner.base, stages.chosen.server()
+        local_files = use.LocalFiles(files=base.files(), server=server)
         if self.result.json:
-            console.print_json(as_json(outcome, command=command, path=path))
+            summary = cast("dict[str, Json]", encode(outcome.summary))
+            console.print_json({"result": str(path), **summary, **as_json(outcome)})
         else:
-            console.print_lines(report.lines(outcome, command=command))
+            screen = console.result_console()
+            brief.show(submission, outcome.summary, screen, path=path, local_files=local_files)
+            console.print_lines(("", *lines(outcome)))
         console.say(f"Result: {path}")
         if self.settings.write is not None:
-            saved = self.settings.save(command, stages.chosen.server()) if command else None
+            pick = outcome.pick.arm if outcome.pick else None
+            line = use.serve_line(submission, pick, local_files) if outcome.certified else None
+            saved = self.settings.save(line, server) if line else None
             console.say(saved or f"Nothing written to {self.settings.write}: no setting was chosen")
         minutes = tuner.elapsed.limit_s / 60
         if outcome.interrupted:
@@ -189,8 +156,6 @@ class TuneRequest(RunRequest):
             raise typer.Exit(INTERRUPTED)
         if outcome.certified:
             tuner.forget()
-            if outcome.leader is not None and not stages.chosen.kind.behind_servers:
-                console.say(f"To measure it again: {run_again(outcome.leader.arm.method)}")
         else:
             following = resume_command(RESUME, "--budget", f"{2 * minutes:g}")
             console.say(f"Next, about {minutes:g} min: {following}")
@@ -200,15 +165,13 @@ class TuneRequest(RunRequest):
         self.check()
         base, families = self._base(fetch=False)
         prompts = split(base.suite.prompts)
-        limit_s, whole_s = self._expected(base, families, prompts)
         depths = {family.name: sorted(family.arms) for family in families}
         if self.result.json:
             plan: dict[str, Json] = {
                 "depths": encode(depths),
                 "race_prompts": len(prompts.race),
                 "certificate_prompts": len(prompts.certificate),
-                "budget_s": limit_s,
-                "expected_s": whole_s,
+                "budget_s": self._limit_s,
             }
             console.print_json(plan)
             return
@@ -218,42 +181,15 @@ class TuneRequest(RunRequest):
             screen.print(f"{name}: {span}", markup=False)
         screen.print(
             f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
-            f"{len(prompts.certificate)} others, within {words.seconds(limit_s)}"
+            f"{len(prompts.certificate)} others, within {words.seconds(self._limit_s)}"
         )
-        if whole_s is not None:
-            screen.print(f"expected  about {words.seconds(whole_s)}")
         for line in features.part("answer").answer_lines(base.target.model):
             screen.print(line, markup=False)
 
-    def _expected(
-        self, base: Campaign, families: Sequence[Family], prompts: Prompts
-    ) -> tuple[float, float | None]:
-        """Return the time limit and the expected time in seconds.
-
-        Without --budget, the limit covers at least the smallest tune; else `BadInputError` is
-        raised for too short a limit. The expected time is `None` if a model's size is unknown or a
-        GPU is used.
-        """
-        limit_s = 60 * (self.search.budget_min or USUAL_MIN)
-        if machine().gpus and base.settings.gpu_layers:  # the rate applies to the CPU only
-            return limit_s, None
-        probed = base.interleaved == "prompt"
-        scouts = [arm for each in families for arm in each.scouts(probed=probed)]
-        look = expected(
-            stage(base, scouts, prompts.race, blocks=1), this_machine(base.settings.threads)
-        )
-        if look is None:
-            return limit_s, None
-        answer_s = look.token_s * base.settings.max_output_tokens
-        least_s = look.seconds / (len(prompts.race) if probed else 1) + 2 * LEAST_TRIALS * answer_s
-        if least_s > limit_s and self.search.budget_min is not None:
-            what = f"the smallest tune of {base.target.model.name}"
-            instead = f"give --budget {budget_for(least_s)}, or fewer --max-tokens"
-            raise too_short(limit_s, what, least_s, "on this processor", instead)
-        if least_s > limit_s:
-            limit_s = 60 * float(budget_for(least_s))
-        later = prompts.race_trials + prompts.certificate_trials
-        return limit_s, min(limit_s, look.seconds + later * answer_s)
+    @property
+    def _limit_s(self) -> float:
+        """The time limit in seconds; without --budget, it may grow once the pace is known."""
+        return 60 * (self.search.budget_min or USUAL_MIN)
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
         """Return models and settings as a campaign, and the families that the engine may run."""
@@ -282,19 +218,3 @@ def _chains(engine: ChosenEngine, base: Campaign, methods: Sequence[Method]) -> 
         except BadInputError:
             continue
         yield chain
-
-
-def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
-    """Return a server's arguments, except those used only for measuring or with default values."""
-    # On a CPU the figures are valid for this number of threads; an engine's default may differ.
-    left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
-    left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
-    return given_words(words, alone=_ALONE, valued=left_out)
-
-
-def run_again(method: Method) -> str:
-    """Return the `run` command that measures one of a tune's methods again."""
-    valued = (*OUTPUT, "--method", *option_names(SearchOptions))
-    valued += () if takes_draft(method) else ("--draft", "-md")
-    given = given_words(sys.argv[2:], alone={RESUME}, valued=valued)
-    return pasted([*PROGRAM.split(), "run", *given, "--method", as_text(method)])

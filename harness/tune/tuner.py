@@ -5,15 +5,15 @@ Each stage is a campaign with a separate journal, so that a killed tune can be r
 """
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 
 from harness.campaign import trial_order
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, MachineError, NothingMeasuredError
-from harness.report.events import Event
+from harness.report.events import Event, Observer
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
 from harness.run.stopping import Prune
@@ -21,7 +21,7 @@ from harness.run.time_limit import FIRST_ANSWERS
 from harness.runners.base import Runner
 from harness.tune import decisions
 from harness.tune.forecast import Candidate, of_depths, of_family, shortlist
-from harness.tune.outcome import Contender, Outcome, State
+from harness.tune.outcome import Outcome
 from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.tune_clock import TuneClock
 from schemas.submission import Submission
@@ -31,8 +31,8 @@ _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
 # Adapts a stage to an engine and returns its runner. Raises `HarnessError`.
 OnEngine = Callable[[Campaign], tuple[Campaign, Runner]]
-# Gets a stage's event, and the seconds to the end of the tune, if known.
-Observe = Callable[[StageName, Event, float | None], None]
+# Shows a stage while it runs.
+Show = Callable[[StageName], AbstractContextManager[Observer]]
 
 
 @dataclass(kw_only=True)
@@ -49,7 +49,7 @@ class Tuner:
     limit_s: float
     grows: bool = False
     context: execute.RunContext
-    observe: Observe
+    show: Show
     say: Callable[[str], None]
     resume: bool = False
     clock: Callable[[], float] = time.monotonic
@@ -60,7 +60,7 @@ class Tuner:
 
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C is pressed."""
-        self.elapsed = TuneClock(self.limit_s, self.clock, self.stages, self.prompts)
+        self.elapsed = TuneClock(self.limit_s, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
         # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
@@ -69,17 +69,19 @@ class Tuner:
             left_s = max(0.0, self.elapsed.limit_s - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         ranked: tuple[str, ...] = ()
-        if self._goes_on():
+        if self._goes_on("race"):
             ranked = self._race(shortlist(candidates, self.prompts.raced))
         # A single pass has no spread: two passes of each arm give an interval.
-        if ranked and self._goes_on(blocks=2 if self._passes else 1):
+        if ranked and self._goes_on("certificate", blocks=2 if self._passes else 1):
             self._measure(
                 "certificate",
                 [self._arm(each) for each in ranked[:2]],
                 blocks=decisions.CERTIFICATE_BLOCKS,
                 budget_s=max(1.0, self.elapsed.left_s()),
             )
-        return self._outcome(candidates, ranked)
+        return Outcome(
+            candidates=tuple(candidates), stages=dict(self.stages), interrupted=self._interrupted
+        )
 
     def forget(self) -> None:
         for campaign in self.campaigns.values():
@@ -162,22 +164,22 @@ class Tuner:
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
-        running = execute.by_blocks(
-            campaign,
-            runner=runner,
-            context=replace(
-                self.context,
-                prune=prune,
-                observe=lambda event: self._observe(name, event),
-                pause="answer" if name == "look" else "pass",
-                compares=name == "look",  # smaller depths may run if all arms of the look fail
-            ),
-            work_file=journal.path_of(campaign),
-            resume=self._resumes(campaign),
+        context = replace(
+            self.context,
+            prune=prune,
+            pause="answer" if name == "look" else "pass",
+            compares=name == "look",  # smaller depths may run if all of the look fail
         )
+        resume = self._resumes(campaign)
         try:
-            with closing(running):  # also after an error: a server must not outlive the tune
-                self.stages[name] = self._ended(running, campaign, name)
+            with self.show(name) as shown:
+
+                def observe(event: Event) -> None:
+                    self.elapsed.observe(event)
+                    shown(event)
+
+                context = replace(context, observe=observe)
+                self.stages[name] = self._ended(campaign, runner, context, name, resume=resume)
         except NothingMeasuredError:
             if not self.stages:
                 raise
@@ -201,9 +203,12 @@ class Tuner:
 
     def _ended(
         self,
-        running: Generator[int, None, Submission],
         campaign: Campaign,
+        runner: Runner,
+        context: execute.RunContext,
         name: StageName,
+        *,
+        resume: bool,
     ) -> Submission:
         """Run a stage and return its submission.
 
@@ -213,27 +218,32 @@ class Tuner:
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
         self.elapsed.begin_stage()
-        while True:
-            try:
-                order = next(running) if early is None else running.throw(early)
-            except StopIteration as end:
-                submission: Submission = end.value
-                return submission
-            done = self.elapsed.trials
-            if name == "look":
-                self.elapsed.require_pick(grows=self.grows)
-            drafted = len({trial.arm for trial in done}) > 1 and len(done) >= FIRST_ANSWERS
-            between = drafted and planned[order].prompt != done[-1].prompt
-            alone = len(self.elapsed.failed) == len(campaign.arms) - 1
-            if name == "look" and (alone or (between and self.elapsed.look_is_long())):
-                early = EndEarlyError("budget-spent")
+        work_file = journal.path_of(campaign)
+        with closing(  # also after an error: a server must not outlive the tune
+            execute.by_blocks(
+                campaign, runner=runner, context=context, work_file=work_file, resume=resume
+            )
+        ) as running:
+            while True:
+                try:
+                    order = next(running) if early is None else running.throw(early)
+                except StopIteration as end:
+                    submission: Submission = end.value
+                    return submission
+                if name == "look" and self._look_ends(campaign, planned[order].prompt):
+                    early = EndEarlyError("budget-spent")
 
-    def _goes_on(self, *, blocks: int = 1) -> bool:
-        return not self._interrupted and self.elapsed.fits_another_stage(blocks)
+    def _look_ends(self, campaign: Campaign, next_prompt: str) -> bool:
+        """Whether the look ends here. Raises `BadInputError` for a limit that allows no pick."""
+        done = self.elapsed.trials
+        self.elapsed.require_pick(grows=self.grows)
+        if len(self.elapsed.failed) == len(campaign.arms) - 1:
+            return True
+        drafted = len({trial.arm for trial in done}) > 1 and len(done) >= FIRST_ANSWERS
+        return drafted and next_prompt != done[-1].prompt and self.elapsed.look_is_long()
 
-    def _observe(self, name: StageName, event: Event) -> None:
-        self.elapsed.observe(event)
-        self.observe(name, event, self.elapsed.remaining_s(name))
+    def _goes_on(self, stage: StageName, *, blocks: int = 1) -> bool:
+        return not self._interrupted and self.elapsed.fits(stage, blocks)
 
     def _arm(self, name: str) -> ArmPlan:
         return next(
@@ -244,58 +254,3 @@ class Tuner:
     def _interrupted(self) -> bool:
         ended = {each.design.ended for each in self.stages.values()}
         return self.stopped or "interrupted" in ended
-
-    def _outcome(self, candidates: Sequence[Candidate], ranked: Sequence[str]) -> Outcome:
-        times = {name: decisions.times_of(stage) for name, stage in self.stages.items()}
-        race, fresh = times.get("race", {}), times.get("certificate", {})
-        verdict = None
-        if ranked and fresh:
-            prompts = (*self.prompts.race, *self.prompts.certificate)
-            verdict = decisions.certify(
-                race,
-                fresh,
-                best=ranked[0],
-                rival=next(iter(ranked[1:]), None),
-                baseline=BASELINE,
-                tasks={prompt.id: prompt.task for prompt in prompts},
-                passes=self._passes,
-            )
-        contenders = tuple(self._contender(tried, race, fresh, ranked) for tried in candidates)
-        best = verdict.best if verdict else next(iter(ranked), None)
-        both = race
-        if not self._passes:  # the two stages share no prompt
-            both = {arm: {**race.get(arm, {}), **fresh.get(arm, {})} for arm in {**race, **fresh}}
-        close, within = (
-            decisions.inseparable(both, ranked, best, passes=self._passes) if best else ((), 0.0)
-        )
-        return Outcome(
-            contenders=contenders,
-            leader=next((tried for tried in contenders if tried.arm.id == best), None),
-            verdict=verdict,
-            close=close,
-            within=within,
-            interrupted=self._interrupted,
-            stages=dict(self.stages),
-        )
-
-    def _contender(
-        self,
-        candidate: Candidate,
-        race: decisions.Times,
-        fresh: decisions.Times,
-        ranked: Sequence[str],
-    ) -> Contender:
-        state: State = "forecast"
-        if candidate.id in fresh:
-            state = "certified"
-        elif candidate.id in race:
-            state = "raced" if candidate.id in ranked else "dropped"
-        times = fresh if candidate.id in fresh else race
-        return Contender(
-            arm=self._arm(candidate.id),
-            family=candidate.family,
-            depth=candidate.depth,
-            predicted=candidate.predicted,
-            state=state,
-            gain=decisions.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
-        )

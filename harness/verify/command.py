@@ -1,7 +1,6 @@
 """`draftmap verify`: check whether a result's answers and counters fit its weights."""
 
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated
@@ -14,12 +13,11 @@ from harness.campaign import suite as suites
 from harness.campaign.options import Options
 from harness.command_options import offers_fields
 from harness.errors import NO, NOT_MEASURED, BadInputError
-from harness.files import result_bytes
 from harness.options import comma_separated, option
+from harness.record.read import result
 from harness.run.chosen_engine import EngineOptions
 from harness.verify.verification import repeat, require_same_weights, verdict
 from schemas.codec import encode
-from schemas.contract import read
 from schemas.submission import Axes, Model, Submission
 from schemas.vocabulary import RUNNERS, WEIGHTS
 
@@ -104,15 +102,11 @@ def verify(
 
     - `python -m harness verify RESULT.json --target big.gguf --draft small.gguf`
     """
-    submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
-    if not isinstance(submission, Submission):
-        raise BadInputError(
-            f"{submission[0].line()}; `python -m harness validate` lists all findings"
-        )
+    submission = result(file)
     asked = options.campaign_options(submission)
     runner = options.runner or submission.engine.runner
     own = runner if runner in RUNNERS else None
-    (engine, *_) = replace(options, runner=own).engines(asked)
+    engine = replace(options, runner=own).engine(asked)
     campaign = engine.campaign(asked, fetch=True)
     require_same_weights(submission, campaign)
     found = []

@@ -37,7 +37,7 @@ def entries_of(
             data, summary = computed
             key = keys[source]
             known[source] = _decoded(data, key)
-            cache.put(key, data)
+            cache.put(key, data, level=0)  # digests do not compress
             cache.put(["summary", key], summary)
     return known
 
@@ -84,13 +84,13 @@ def _compute(source: Source) -> tuple[bytes, bytes] | None:
         environment=None,
     )
     entry = replace(CorpusEntry.of(submission), submission=outline, digest=accepted.digest)
-    data = msgspec.msgpack.encode(entry, enc_hook=np.ndarray.tolist)
+    data = msgspec.msgpack.encode(entry, enc_hook=np.ndarray.tobytes)
     return data, msgspec.json.encode(summarize(submission))
 
 
 def _decoded(data: bytes, key: str) -> CorpusEntry:
     # The only arrays are fingerprints.
     entry = msgspec.msgpack.decode(
-        data, type=CorpusEntry, dec_hook=lambda _, values: np.array(values, np.uint32)
+        data, type=CorpusEntry, dec_hook=lambda _, data: np.frombuffer(data, np.uint32)
     )
     return replace(entry, key=key)

@@ -1,9 +1,9 @@
-"""Describe the columns of the exported tables: metrics, descriptions, primary and foreign keys.
+"""Describe the columns of the exported tables: metrics and descriptions.
 
 The file format's schemas describe its fields; `columns.toml` describes all other columns.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -61,20 +61,6 @@ def description(column: str, table: str) -> str:
         if column in known:
             return str(known[column])
     raise KeyError(column)
-
-
-def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
-    """The primary and foreign keys of an exported file, as properties of a Table Schema."""
-    known = document("columns", "pipeline.data")
-    primary = known["keys"].get(file)
-    # The list of a large table's parts has other columns.
-    own = {"primaryKey": primary} if primary and {*primary} <= {*columns} else {}
-    foreign = [
-        {"fields": fields, "reference": {"resource": f"{other}-{suffix}", "fields": fields}}
-        for other, fields in known["references"].items()
-        if other != file and {*fields} <= {*columns}
-    ]
-    return own | ({"foreignKeys": foreign} if foreign else {})
 
 
 @cache

@@ -17,7 +17,7 @@ from estimates.verdicts import after_flags
 from pipeline.cache import Cache
 from pipeline.collection import validation
 from pipeline.collection.discover import Source, discover
-from pipeline.collection.lifecycle import contributors, without_contradictions
+from pipeline.collection.lifecycle import contributors, misnamed_entries
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
@@ -152,22 +152,20 @@ def _compatible(files: validation.Validated) -> validation.Validated:
     Two pull requests may both pass the gate and contradict each other once both are merged. Such a
     contradiction must not stop the build of all other results. Any other fault stops the build.
     """
-    if wrong := [each for each in files.findings if each.rule != validation.DUPLICATE]:
-        raise RejectedError(wrong)
-    compatible, left_out = without_contradictions(files)
-    for each in (*files.findings, *left_out):
-        _LOG.warning("left out: %s", each.line())
-    return compatible
+    if faults := [each for each in files.findings if each.rule != validation.DUPLICATE]:
+        raise RejectedError(faults)
+    names = {each.source.path.name for each in files.submissions if each.source.place == "corpus"}
+    misnamed = [*misnamed_entries([str(each.source.path) for each in files.lifecycle], names)]
+    for finding in (*files.findings, *misnamed):
+        _LOG.warning("left out: %s", finding.line())
+    wrong = {finding.file for finding in misnamed}
+    kept = [each for each in files.lifecycle if str(each.source.path) not in wrong]
+    return replace(files, lifecycle=kept)
 
 
 def _counting(files: validation.Validated) -> list[Source]:
-    """The submissions that count: previews, and those not superseded, withdrawn or quarantined."""
+    """The submissions that count: previews, and those not withdrawn or quarantined."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
-    uncounted |= {
-        file.submission.supersedes
-        for file in files.submissions
-        if file.source.place == "corpus" and file.submission.supersedes
-    }
     banned = contributors(_named_texts(files), known=False)
     return [
         file.source

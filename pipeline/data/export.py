@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from estimates.model import ESTIMATOR
 from pipeline.cache import Cache
 from pipeline.data.aggregate import own_queries, row_meaning
-from pipeline.data.column_meanings import description, keys, metrics, title
+from pipeline.data.column_meanings import description, metrics, title
 from pipeline.data.formats import COMPACT, FORMATS, Format, as_json, as_parquet
 from pipeline.data.runs import runs
 from schemas.vocabulary.documents import document
@@ -103,31 +103,17 @@ def export(
 def _runs(
     connection: duckdb.DuckDBPyConnection, name: str, cache: Cache, size: int
 ) -> Iterator[bytes]:
-    """A table's rows as Parquet, for each run of submissions."""
-    places = f"select submission, min(rowid), max(rowid) from {name} group by submission"  # noqa: S608 - our own names
-    rows = {each: ends for each, *ends in connection.execute(places).fetchall()}
-    # DuckDB finds the rows by their positions; a run that a new file joined is in several places.
-    query = f"""
-        from {name}
-        where rowid between $low and $high and submission between $first and $last
-        order by {IN_ORDER}
-    """
+    """A table's rows as Parquet, for each run of submissions that has any."""
+    query = f"from {name} where submission between $first and $last order by {IN_ORDER}"
     for run in runs(connection, size):
-        found = [rows[each] for each in run.names if each in rows]
-        if found:
-            within = {
-                "low": min(low for low, _ in found),
-                "high": max(high for _, high in found),
-                "first": run.names[0],
-                "last": run.names[-1],
-            }
-            made = partial(_parquet, connection, query, within)
-            yield cache.get_or_make([name, run.names, run.inputs], made, level=0)
+        ends = {"first": run.names[0], "last": run.names[-1]}
+        made = partial(_parquet, connection, query, ends)
+        data = cache.get_or_make([name, run.names, run.inputs], made, level=0)
+        if pq.read_metadata(BytesIO(data)).num_rows:
+            yield data
 
 
-def _parquet(
-    connection: duckdb.DuckDBPyConnection, query: str, within: Mapping[str, object]
-) -> bytes:
+def _parquet(connection: duckdb.DuckDBPyConnection, query: str, within: Mapping[str, str]) -> bytes:
     return as_parquet(connection.sql(query, params=within).to_arrow_table())
 
 
@@ -205,7 +191,6 @@ def _package(files: Iterable[ExportedFile]) -> dict[str, Any]:
 
 def _entry(file: ExportedFile, table: str) -> dict[str, Any]:
     stem, _, suffix = file.name.rpartition(".")
-    columns = [*(file.columns or ())]
     return {
         "name": f"{stem}-{suffix}",
         "path": file.name,
@@ -214,10 +199,7 @@ def _entry(file: ExportedFile, table: str) -> dict[str, Any]:
         "bytes": file.bytes,
         "hash": f"sha256:{file.sha256}",
         "description": row_meaning(table).replace("`", ""),
-        "schema": {
-            "fields": [_field(column, table) for column in columns],
-            **keys(stem, [column.name for column in columns], suffix),
-        },
+        "schema": {"fields": [_field(column, table) for column in (file.columns or ())]},
     } | ({"dialect": {"property": SPEEDUPS}} if file.name == f"{SPEEDUPS}.json" else {})
 
 

@@ -12,6 +12,7 @@ import orjson
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from polars import selectors as cs
 
 from estimates.model import ESTIMATOR
 
@@ -61,7 +62,9 @@ def csv_of(names: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
 
 
 def as_json(table: pa.Table) -> bytes:
-    return orjson.dumps(pl.DataFrame(table).to_dicts(), option=COMPACT)
+    frame = pl.DataFrame(table)
+    dated = frame.with_columns(cs.datetime().dt.to_string("%Y-%m-%dT%H:%M:%S%.fZ"))
+    return dated.write_json().encode() + b"\n"
 
 
 def as_parquet(table: pa.Table) -> bytes:

@@ -1,8 +1,10 @@
 """Compute quantiles that SQL cannot compute, as tables that queries join."""
 
+from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
+from math import comb
 
-import numpy as np
 import pyarrow as pa
 
 from estimates.intervals import CONFIDENCE, EXACT_CHOICES, choice_factor, t_reach
@@ -26,10 +28,9 @@ def median_positions(counts: Iterable[int]) -> pa.Table:
 
 
 def _median_position(count: int) -> float:
-    from scipy.special import bdtr  # noqa: PLC0415 - SciPy takes a quarter of a second to load
-
-    below = bdtr(np.arange(count // 2 + 1), count, 0.5)
-    rank = int(np.searchsorted(below, (1 - CONFIDENCE) / 2, side="right"))
+    heads = accumulate(comb(count, each) for each in range(count // 2 + 1))
+    below = [each / 2**count for each in heads]  # exact, unlike a power of 0.5
+    rank = bisect_right(below, (1 - CONFIDENCE) / 2)
     wider, narrower = 1 - 2 * below[rank - 1], 1 - 2 * below[rank]
     part = (wider - CONFIDENCE) / (wider - narrower)
     return rank + float((count - rank) * part / (rank + (count - 2 * rank) * part))

@@ -177,11 +177,6 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
     if own.contributor and author and author.lower() != own.contributor.lower():
         credit += f"; the pull request is by {code(author)}"
     yield f"- Credit: {credit}"
-    if own.supersedes is not None:
-        yield (
-            f"- Replaces: {code(own.supersedes)}, which stays in the collection but no longer "
-            "counts"
-        )
 
 
 def _arm(arm: ArmResult) -> Iterator[str]:
@@ -197,9 +192,6 @@ def _arm(arm: ArmResult) -> Iterator[str]:
     if arm.results:
         yield "\n".join([_WORDS["head"].rstrip(), *map(_row, arm.results)])
         yield from _reasons(arm.results)
-    if arm.results and (known := arm.starts) is not None:
-        said = say.start_spread(known.starts, known.spread, known.low, known.high)
-        yield said.replace("[", r"\[")
 
 
 def _row(row: TaskResult) -> str:

@@ -80,16 +80,10 @@ def base_findings(
     ended = withdrawals(repository, base)
     if not new:
         return
-    there = _Base({each.supersedes for each in new.values()})
-    listed = git.contents(repository, git.files(repository, base, FOLDER))
-    claims = list(claim_findings(new, there.outlines(listed), ended))
-    for path, each in new.items():
-        if finding := lifecycle.superseding_finding(path, each, there.replaceable):
-            yield finding
-    yield from lifecycle.twice_superseded(new, there.replaced_by)
     for path, each in new.items():
         yield from in_file(_by_ended(each, author, ended.contributors), path)
-    yield from claims
+    listed = git.contents(repository, git.files(repository, base, FOLDER))
+    yield from claim_findings(new, _outlines(listed), ended)
 
 
 def original_findings(
@@ -113,30 +107,11 @@ def original_findings(
             yield Finding(file=path, path=place, message=message, rule="listed-original")
 
 
-@dataclass(slots=True)
-class _Base:
-    """The results on the base branch that matter to new ones, filled while `outlines` reads them.
-
-    `replaceable` are the results that new ones name as `replaced`; `replaced_by` maps names to
-    their replacements.
-    """
-
-    replaced: set[str | None]
-    replaceable: dict[str, Submission] = field(default_factory=dict)
-    replaced_by: dict[str, str] = field(default_factory=dict)
-
-    def outlines(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:
-        """The results by name, without those that the build will report as unreadable."""
-        for name, data in files:
-            with suppress(msgspec.DecodeError):
-                outline = msgspec.json.decode(data, type=Outline)
-                if outline.supersedes:
-                    self.replaced_by[outline.supersedes] = name
-                # A result that today's rules would refuse cannot be replaced.
-                whole = contract.read(data) if name in self.replaced else None
-                if isinstance(whole, Submission):
-                    self.replaceable[name] = whole
-                yield name, outline
+def _outlines(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:
+    """The results by name, without those that the build will report as unreadable."""
+    for name, data in files:
+        with suppress(msgspec.DecodeError):
+            yield name, msgspec.json.decode(data, type=Outline)
 
 
 def _by_ended(
@@ -159,7 +134,6 @@ class Outline:
     trials: tuple[Trial, ...]
     contributor: str | None = None
     origin: Origin | None = None
-    supersedes: str | None = None
 
 
 def claim_findings(

@@ -6,13 +6,10 @@ again. The form's title, file names and other text are never used.
 """
 
 import re
-import urllib.request
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
-from urllib.error import URLError
 
 import msgspec
 import typer
@@ -36,10 +33,7 @@ RESULT = "result.json"
 UNNAMED = f"{FOLDER}/{RESULT}"
 SAME = "an existing result already has the same content; there is nothing left to do"
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
-# GitHub's address of a file that was dragged into a form: a number and any name.
-_ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
 _FOLDER = re.compile(rf"{re.escape(FOLDER)}(/[0-9]{{4}}/[0-9]{{2}})?|{re.escape(PUBLISHED)}")
-_TIMEOUT_S = 30
 EventFile = Annotated[
     Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event file, as GitHub wrote it.")
 ]
@@ -160,42 +154,13 @@ def _refused(
     return judgement, b""
 
 
-def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
-    """The only result in a form's text, or in the file attached to the form.
-
-    Raises `UnreadableTextError` for a missing, repeated or damaged result.
-    """
+def posted(body: str) -> bytes:
+    """The only result in a form's text. Raises `UnreadableTextError` for anything else."""
     data = from_text(body)
-    attached = sorted(set(_ATTACHED.findall(body)))
-    if data is not None and attached:
-        raise UnreadableTextError(
-            "the form has both a pasted text and an attached file; send only one of the two"
-        )
-    if data is not None:
-        return data
-    if not attached:
+    if data is None:
         raise UnreadableTextError(
             "the form has no result; paste the text that `draftmap submit --without-git FILE` "
             "prints"
-        )
-    if len(attached) > 1:
-        raise UnreadableTextError(f"the form has {len(attached)} attached files; attach one result")
-    data = (fetch or _fetched)(attached[0])
-    return (from_text(data.decode()) if data.isascii() else None) or data
-
-
-def _fetched(address: str) -> bytes:
-    """Download an attached file. Raises `UnreadableTextError` if it is too large for a result."""
-    try:
-        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - the form of the address was checked
-            data: bytes = answer.read(MAX_BYTES + 1)
-    except (URLError, OSError) as error:
-        raise UnreadableTextError(
-            f"the attached file could not be read ({error}); paste the text instead"
-        ) from error
-    if len(data) > MAX_BYTES:
-        raise UnreadableTextError(
-            f"the attached file is larger than the limit of {MAX_BYTES:,} bytes"
         )
     return data
 

@@ -130,8 +130,8 @@ def _finding_of(change: git.Change, there: dict[str, str], digests: set[str]) ->
     if change.status != "A":
         message = (
             f"{_ACTIONS.get(change.status, 'touches')} an existing result, but a pull request "
-            "can only add results: restore the file, and add a new file whose field `supersedes` "
-            "names it, or open an issue to have the result withdrawn"
+            "can only add results: restore the file, add a corrected one, and open an issue to "
+            "have the old result withdrawn"
         )
         return path_finding(path, "path-not-added", message)
     if change.mode != REGULAR_FILE:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from estimates.identity import identify
 from estimates.intervals import corrected_estimate
-from estimates.model import AnswerLength, Estimate, Flag, Interval, StartSpread, Summary, Verdict
+from estimates.model import AnswerLength, Estimate, Flag, Interval, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize
 from estimates.verdicts import INSTRUMENT, after_flags
@@ -51,7 +51,6 @@ class ArmResult:
     draft: str | None = None
     depth: int | None = None
     failure: str | None = None
-    starts: StartSpread | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,6 @@ class Understanding:
     arms: tuple[ArmResult, ...]
     flags: tuple[Flag, ...]
     contributor: str | None = None
-    supersedes: str | None = None
 
 
 def understand(submission: Submission, flags: tuple[Flag, ...] | None = None) -> Understanding:
@@ -107,7 +105,6 @@ def understand(submission: Submission, flags: tuple[Flag, ...] | None = None) ->
         ),
         flags=tuple(replace(flag, prompt=None) for flag in summary.flags),
         contributor=submission.contributor,
-        supersedes=submission.supersedes,
     )
 
 
@@ -121,7 +118,6 @@ def _choices(arms: Iterable[Arm], estimates: Iterable[Estimate]) -> Counter[int 
 
 def _arm(arm: Arm, draft: str | None, summary: Summary, choices: int) -> ArmResult:
     own = [estimate for estimate in summary.estimates if estimate.arm == arm.id]
-    starts = (each.starts for each in summary.repeatability if each.arm == arm.id)
     own.sort(key=lambda estimate: estimate.task is not None)
     names = [each.name for each in fields(TaskResult) if each.name != "picked"]
     found = [TaskResult(**{name: getattr(each, name) for name in names}) for each in own]
@@ -137,5 +133,4 @@ def _arm(arm: Arm, draft: str | None, summary: Summary, choices: int) -> ArmResu
         draft=draft,
         depth=limit(arm.method),
         failure=arm.reason if arm.outcome == "failed" else None,
-        starts=next(starts, None),
     )

@@ -27,8 +27,8 @@ from pipeline.site.finished_html import insert_parts, set_aside
 from pipeline.site.pages import pages
 from pipeline.site.pages.how_it_works import how_it_works
 from pipeline.site.pages.model import Asset, Page, Site, named_by_content
-from pipeline.site.pages.summary_pages import outside, raw_files
-from pipeline.site.pages.template_environment import chart_files
+from pipeline.site.pages.raw_files import outside, raw_files
+from pipeline.site.pages.template_environment import chart_files, keep_compiled
 from pipeline.site.policy import write_policy
 from schemas.vocabulary.documents import document
 
@@ -43,9 +43,8 @@ INDEXED_LETTERS = 200  # limit on a section's words, because a search loads the 
 SEARCHED: Mapping[str, Sequence[str]] = document("search", "pipeline.site")
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
 UNLISTED = re.compile(r"submissions/[^/#]+/")
-SHORT_FORM = re.compile(r"submissions/[^/]+/")
 LAST_LINES = 20
-OBJECTS_PER_COLLECTION = 200_000
+OBJECTS_PER_COLLECTION = 1_000_000
 NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives cannot have an earlier date
 
 
@@ -85,8 +84,7 @@ def build(
         )
         _mark(output)
         _run_mkdocs(docs, output, site, moment)
-        for each in _ready_made(docs).glob("*/*"):
-            each.rename(output / each.parent.name / each.name)
+        _move_into(_finished(docs), output)
         insert_parts(docs, output)
         shorten_index(output / INDEX)
         write_policy(output)
@@ -111,9 +109,17 @@ def _alone(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _ready_made(docs: Path) -> Path:
-    """The folder of the short forms of submissions: MkDocs would copy each of their files."""
-    return docs.with_name(f"{docs.name}-ready")
+def _finished(docs: Path) -> Path:
+    """The folder of the files that are no pages: MkDocs would copy each of them once more."""
+    return docs.with_name(f"{docs.name}-finished")
+
+
+def _move_into(folder: Path, site: Path) -> None:
+    for each in folder.iterdir():
+        if each.is_dir() and (site / each.name).is_dir():
+            _move_into(each, site / each.name)
+        else:
+            each.rename(site / each.name)
 
 
 @contextmanager
@@ -142,17 +148,11 @@ def write_source(
     """Write all input files for MkDocs. Return the `Site` that pages use, and the site's date."""
     require_own(docs)
     kept = Cache(cache)
+    keep_compiled(kept)
     connection = open_database(results, extra, cache=kept, jobs=jobs)
-    for folder in (docs, _ready_made(docs)):
+    for folder in (docs, _finished(docs)):
         shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
-    shutil.copytree(FIGURES, docs / "assets" / "proofs")
-    _mark(docs)
-    _draw_icons(docs / "assets")
-    for path in docs.rglob("*.css"):
-        path.write_text(compact(path.read_text("utf-8")), "utf-8")
-    for path in docs.rglob("*.js"):
-        path.write_text(without_comments(path.read_text("utf-8")), "utf-8")
+    _copy_assets(docs)
     library = _chart_library(kept)
     repository, moment = repository_address(ROOT), newest_moment(connection)
     site = Site(
@@ -163,13 +163,26 @@ def write_source(
         outside=outside(connection, results, repository),
         cache=kept,
     )
-    files = export(connection, docs / "data", kept)
-    raw = raw_files(results, extra, site)
-    for part in chain([library], raw, pages(connection, site, files)):
+    files = export(connection, _finished(docs) / "data", kept)
+    for part in chain([library], pages(connection, site, files)):
         _write(docs, part)
+    for place, file in raw_files(results, extra, site):
+        _link(_finished(docs) / place, file)
     _write(docs, how_it_works(connection, site, PROSE, FIGURES))
     kept.prune()
     return site, moment
+
+
+def _copy_assets(docs: Path) -> None:
+    """Copy what no result changes: scripts, styles, pictures and the figures of benchmarks."""
+    shutil.copytree(PROSE, docs, ignore=shutil.ignore_patterns("*.md"))
+    shutil.copytree(FIGURES, docs / "assets" / "proofs")
+    _mark(docs)
+    _draw_icons(docs / "assets")
+    for path in docs.rglob("*.css"):
+        path.write_text(compact(path.read_text("utf-8")), "utf-8")
+    for path in docs.rglob("*.js"):
+        path.write_text(without_comments(path.read_text("utf-8")), "utf-8")
 
 
 def require_own(folder: Path) -> None:
@@ -236,10 +249,23 @@ def _write(docs: Path, part: Page | Asset) -> None:
     if isinstance(part, Page):
         for asset in chain.from_iterable(map(chart_files, part.figures)):
             _write(docs, asset)
-        part = Asset(path=part.path, data=set_aside(docs, part.path, part.text).encode())
-    path = (_ready_made(docs) if SHORT_FORM.match(part.path) else docs) / part.path
+        path, data = docs / part.path, set_aside(docs, part.path, part.text).encode()
+    else:
+        path, data = _finished(docs) / part.path, part.data
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError:  # looking for the folder of every file takes longer
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _link(path: Path, file: Path) -> None:
+    """Add a name to a file that no build changes: thousands of copies take seconds to write."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(part.data)
+    try:
+        path.hardlink_to(file)
+    except OSError:  # on another disk
+        shutil.copyfile(file, path)
 
 
 def _chart_library(cache: Cache) -> Asset:

@@ -19,7 +19,7 @@ ROOTS = ('new URL(".",', 'new URL("../..",')
 CHARSET = '<meta charset="utf-8">'
 SCRIPT = re.compile(r"<script\b([^<>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 PERCENT = re.compile(r"(?<=\d) %")
-DATA_TYPES = ('type="application/json"', 'type="application/ld+json"')
+DATA = 'type="application/json"'
 
 
 class UnexpectedScriptError(PipelineError):
@@ -66,7 +66,7 @@ def inline_scripts(page: str) -> tuple[str, ...]:
     return tuple(
         text
         for attributes, text in SCRIPT.findall(page)
-        if " src=" not in attributes and not any(kind in attributes for kind in DATA_TYPES)
+        if " src=" not in attributes and DATA not in attributes
     )
 
 

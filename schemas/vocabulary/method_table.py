@@ -20,14 +20,10 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """ik_llama.cpp's names for a method: its type, and the keys for each parameter.
-
-    If `by_request` is true, a request may set the depth.
-    """
+    """ik_llama.cpp's names for a method: its type, and the keys for each parameter."""
 
     type: str
     keys: Mapping[str, tuple[str, ...]] = {}
-    by_request: bool = False
 
 
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

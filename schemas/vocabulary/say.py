@@ -83,21 +83,6 @@ def best_of(choices: int) -> str:
     return "the only setting" if choices == 1 else f"best of {choices:,}"
 
 
-def start_spread(starts: int, spread: float | None, low: float | None, high: float | None) -> str:
-    """The variation of a speedup between starts of the engine, with its interval in brackets."""
-    if spread is None or low is None or high is None:
-        known = "One start" if starts == 1 else f"{count(starts, 'start')}, too few prompts"
-        return f"{known}: the variation between engine starts is unknown."
-    most, by = percent(min(high, MOST), 1), percent(spread, 1)
-    varies = (
-        f"by {by} [{percent(low, 1)}, {most}]" if by != percent(0.0, 1) else f"at most by {most}"
-    )
-    return (
-        f"From one engine start to the next, the speedup varies {varies} "
-        f"({count(starts, 'start')})."
-    )
-
-
 def listed(names: Sequence[str]) -> str:
     """A list in a sentence: `a`, `a and b` or `a, b and c`."""
     *first, last = names

@@ -11,13 +11,12 @@ from answers.evidence import Rig
 from answers.kinds import Case
 
 CASE = Case(rig=Rig(card="rtx 3090"), mixture=False, method="mtp")
-COSTS = Typical(digest="", every=1.0, kinds={}, cards={}, reach={})
+COSTS = Typical(digest="", every=1.0, kinds={}, cards={}, reach={ALL: 2.0, "cpu": 3.0})
 # With a certain first token, a round at depth 3 yields all four.
 KNOWN = Fitted(
     weight=0.75,
     spread=0.3,
     apart=0.4,
-    reach=2.0,
     costs=COSTS,
     usual={
         ALL: Usual(0.5, 1.0, 1.0, 9),
@@ -42,7 +41,7 @@ def test_no_round_costs_less_than_a_step_or_needs_more_than_every_token() -> Non
 
 def test_the_cost_of_a_kind_is_over_the_usual_one_of_its_machine() -> None:
     dear = Typical(digest="", every=1.0, kinds={"dense, mtp": Median(2.0, 2.0)}, cards={}, reach={})
-    known = Fitted(weight=1.0, spread=0, apart=0, reach=0, costs=dear, usual=KNOWN.usual)
+    known = Fitted(weight=1.0, spread=0, apart=0, costs=dear, usual=KNOWN.usual)
 
     # Two people move the median half way, in logarithms.
     assert known.log_cost(CASE, 1.6) == pytest.approx(math.log(1.6 * math.sqrt(2)))
@@ -55,8 +54,9 @@ def test_an_acceptance_is_usual_on_a_task_only_if_three_people_published_it() ->
 
 
 def test_an_interval_is_wider_where_the_own_number_contradicts_the_estimate() -> None:
-    assert KNOWN.half_width(2.0, 2.0) == pytest.approx(0.6)
-    assert KNOWN.half_width(2 * math.e, 2.0) == pytest.approx(2 * math.hypot(0.3, 0.4))
+    assert KNOWN.half_width("nvidia", 2.0, 2.0) == pytest.approx(0.6)
+    assert KNOWN.half_width("cpu", 2.0, 2.0) == pytest.approx(0.9)
+    assert KNOWN.half_width("nvidia", 2 * math.e, 2.0) == pytest.approx(2 * math.hypot(0.3, 0.4))
 
 
 def test_break_even_and_strip_follow_from_the_cost_of_a_round() -> None:

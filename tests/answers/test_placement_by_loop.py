@@ -12,7 +12,7 @@ from answers.model import MIB, Buffers, Layer, LayerPlacement, Memory, ModelFact
 from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan, Projection, fit, merge_placements
 from answers.shapes import facts_of, shapes
-from answers.speed import step_bytes
+from answers.speed import EXPERTS_SHARE, step_bytes
 
 RANDOM = strategies.randoms(use_true_random=True)
 Counted = tuple[tuple[Buffers, ...], Buffers]
@@ -207,5 +207,8 @@ def test_a_step_reads_the_weights_that_a_loop_over_the_layers_counts(rng: Random
         on_device = index >= facts.placed_layers - layers
         (device if on_device else host)[0] += layer.weight_bytes
         used = layer.expert_bytes * facts.used_share
-        (device if on_device and index >= experts else host)[1] += used
+        if on_device and index >= experts:
+            device[1] += used / EXPERTS_SHARE
+        else:
+            host[1] += used
     assert (found.device, found.host) == pytest.approx((sum(device), sum(host)), rel=1e-9)

@@ -13,7 +13,6 @@ from rich.console import Console
 from answers import catalog
 from answers.advice import most_promising, verdict_of
 from answers.answer import Answer, answer
-from answers.answer_details import with_details
 from answers.answer_json import as_json
 from answers.choices import PlanOption
 from answers.evidence import PairFigure, rig_of
@@ -51,7 +50,7 @@ def of_method(found: Answer, method: str) -> PlanOption:
 def with_gain(estimate: float, low: float, high: float) -> PlanOption:
     """A predicted way that fits, with this interval."""
     choice = of_method(answer(asked()), "mtp")
-    gain = SpeedEstimate(estimate=estimate, low=low, high=high, basis="nearest")
+    gain = SpeedEstimate(estimate=estimate, low=low, high=high, basis="predicted")
     return replace(choice, gain=gain)
 
 
@@ -185,7 +184,7 @@ def test_a_way_that_does_not_fit_is_not_recommended() -> None:
 
 
 def test_if_nothing_fits_no_command_is_given() -> None:
-    found = with_details(answer(asked(words=MachineWords(gpus=("none",), ram=4))))
+    found = answer(asked(words=MachineWords(gpus=("none",), ram=4)))
 
     assert found.command is None
     assert printed(found).startswith(
@@ -197,7 +196,7 @@ def test_if_nothing_fits_no_command_is_given() -> None:
 def test_the_object_has_the_verdict_its_chance_and_the_evidence() -> None:
     known = pair(1.6, people=2, least=1.5, most=1.7, baseline_tps=40.0, tps=64.0, rated=2)
 
-    found = as_json(with_details(answer(asked(known))))
+    found = as_json(answer(asked(known)))
 
     assert isinstance(found, dict)
     assert found["verdict"] in ("Probably", "Yes")
@@ -282,7 +281,7 @@ GAIN = re.compile(r"about ([\d.,]+) tokens/s instead of ([\d.,]+): ([\d.]+)\N{MU
 def answered(card: str, model: str) -> Answer:
     question = question_by_name(model, described_computer(CARDS[card]))
     assert question is not None
-    return with_details(answer(question))
+    return answer(question)
 
 
 def printed(found: Answer, server: str | None = None) -> str:

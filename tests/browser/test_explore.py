@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 
 import pytest
@@ -172,28 +171,14 @@ def test_text_stays_text_in_a_copied_markdown_table(page: Page, base: str) -> No
 def test_a_row_leads_to_its_evidence_and_gives_its_command(page: Page, base: str) -> None:
     opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&words=4060")
     row = page.locator(ROWS).first
-    command = row.get_by_role("button", name="command").get_attribute("title")
-    row.get_by_role("link", name="submission").click()
+    command = row.get_by_role("button", name="copy").get_attribute("title")
+    row.get_by_role("link", name="result").click()
 
     assert command == (
         "python -m harness run --target Sample-7B-Q4_K_M.gguf --draft Tiny-500M-Q8_0.gguf"
         " --method draft-model:n_max=4 --tasks code"
     )
     expect(page).to_have_url(re.compile("/submissions/"))
-
-
-def test_the_raw_data_of_a_row_is_the_file_of_its_submission(page: Page, base: str) -> None:
-    opened(page, base + "explore/")
-    row = page.locator(ROWS).first
-    with page.expect_download() as from_the_row:
-        row.get_by_role("link", name="raw data").first.click()
-    row.get_by_role("link", name="submission").first.click()
-    with page.expect_download() as from_the_page:
-        page.locator("#the-file ~ p a[download]").first.click()
-
-    files = [each.value.path().read_bytes() for each in (from_the_row, from_the_page)]
-    assert files[0] == files[1]
-    assert json.loads(files[0])["trials"]
 
 
 @pytest.mark.nightly

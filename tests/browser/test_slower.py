@@ -35,7 +35,7 @@ def test_two_pasted_logs_give_a_verdict_and_its_reasons(page: Page) -> None:
     expect(answer).to_contain_text("● no clear difference")
     expect(answer).to_contain_text("Drafting is slow")
     expect(answer).to_contain_text("3 requests with speculation, paired by their order")
-    assert asked == []
+    assert [each for each in asked if not each.endswith(".js")] == []  # only the readers
     assert "?" not in page.url
     assert px_too_wide(page) == 0
 
@@ -125,8 +125,6 @@ def test_only_applicable_remedies_are_listed_with_their_figure(page: Page) -> No
     expect(answer).to_contain_text("A built-in head should draft for almost nothing")
     expect(answer).not_to_contain_text("Use a smaller")  # a head has no smaller one
     expect(answer).not_to_contain_text("num_speculative_tokens")  # words of another engine
-    expect(answer.get_by_role("row", name="Left over")).to_contain_text("+0.0")
-    expect(answer.get_by_role("row", name="Drafting")).to_contain_text("−0.5")  # noqa: RUF001 - a sign
 
 
 def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
@@ -150,10 +148,22 @@ def test_skipped_and_unreadable_text_is_named(page: Page) -> None:
     expect(answer).to_contain_text("3 requests in the text with speculation took the prompt from")
     expect(answer).to_contain_text("2.23×")  # noqa: RUF001 - as printed
 
-    page.get_by_label("With speculation", exact=True).fill("eval time = 10.00 ms / 5 tok\n" * 2)
+    page.get_by_label("With speculation", exact=True).fill("eval time = ten ms / 5 tokens\n" * 2)
     expect(answer).to_contain_text(
         "Read in part: 2 lines of llama.cpp’s timings (first: line 1) in the text with speculation"  # noqa: RUF001 - as printed
     )
+
+
+def test_a_text_of_several_runs_is_listed_and_two_are_chosen(page: Page) -> None:
+    answer = paste(page, "sycl_garbled.log", "llama_bench_combo.md")
+    expect(answer).to_contain_text("Several runs were found (3). Which two should be compared?")
+
+    page.get_by_label("Without speculation", exact=True).fill("")
+    expect(answer).to_contain_text("Several runs were found (2)")
+    rows = answer.get_by_role("row")
+    rows.nth(1).get_by_role("radio", name="without speculation", exact=True).check()
+    rows.nth(2).get_by_role("radio", name="with speculation", exact=True).click()
+    expect(answer).to_contain_text("2.05×")  # noqa: RUF001 - 242.56 / 118.2, as printed
 
 
 def test_with_speeds_alone_the_page_names_the_missing_facts(page: Page) -> None:

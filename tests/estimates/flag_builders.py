@@ -27,10 +27,6 @@ def design(**fields: object) -> Submission:
     return replace(CLEAN, design=replace(CLEAN.design, **fields))  # type: ignore[arg-type]
 
 
-def named(gpu: str) -> Submission:
-    return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(Gpu(name=gpu),)))
-
-
 def block_times(baseline: tuple[float, ...], spec: tuple[float, ...]) -> Submission:
     """One prompt; entry b is the decode time in block b."""
     return campaign(
@@ -74,24 +70,6 @@ def control(ratio: float, method: object = None) -> Submission:
     return campaign(trials, prompts=PROMPTS[:3], arms=(BASELINE, arm))
 
 
-def processor_time(arm_cpu_ms: float, backend: str = "cpu") -> Submission:
-    """An arm with 5 ms of wall time per token against 10, and this processor time."""
-    shared = {"drafted_histogram": (10,)}
-    return campaign(
-        [
-            trial("baseline", **shared, round_ms_median=(10.0,), round_cpu_ms_median=(20.0,)),
-            trial(
-                "spec",
-                **shared,
-                decode_ms=50.0,
-                round_ms_median=(5.0,),
-                round_cpu_ms_median=(arm_cpu_ms,),
-            ),
-        ],
-        engine=replace(CLEAN.engine, backend=backend),
-    )
-
-
 def single_step(ms: float) -> Submission:
     """A baseline of 10 ms per token beside a probed single step."""
     curve = VerificationProbe(context_tokens=9, repeats=9, widths=(1,), step_ms_median=(ms,))
@@ -110,26 +88,6 @@ def costly(factor: float, prompts: Sequence[str] = PROMPTS[3:4]) -> Submission:
     return slowed(
         clean, lambda each: factor if each.arm == "spec" and each.prompt in prompts else 1.0
     )
-
-
-def stalling(ms: float) -> Submission:
-    """Twelve prompts with median rounds of 10 ms against about 5; one answer took `ms`."""
-    prompts = tuple(f"code-{number}" for number in range(1, 13))
-    trials = [
-        each
-        for number, prompt in enumerate(prompts)
-        for each in (
-            trial("baseline", prompt, drafted_histogram=(10,), round_ms_median=(10.0,)),
-            trial(
-                "spec",
-                prompt,
-                drafted_histogram=(10,),
-                round_ms_median=(5.0 + number / 10,),
-                decode_ms=ms if number == 0 else 50.0 + number,
-            ),
-        )
-    ]
-    return campaign(trials, prompts=prompts)
 
 
 def round_costs(

@@ -6,7 +6,6 @@ After a colon comes the case of the flag.
 from dataclasses import replace
 
 from estimates.running_order import plan_digest
-from schemas.method import Method
 from schemas.submission import Submission
 from tests.estimates.campaigns import (
     BASELINE,
@@ -35,14 +34,11 @@ from tests.estimates.flag_builders import (
     forced,
     limited,
     mispredicted,
-    named,
     on_4090,
     outputs,
-    processor_time,
     requested,
     round_costs,
     single_step,
-    stalling,
     started,
     suite,
     tied,
@@ -55,7 +51,6 @@ from tests.estimates.flag_machines import (
     gpu,
     gpu_clocks,
     memory,
-    peak,
     unsized,
 )
 from tests.samples import sample
@@ -101,11 +96,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
             )
         ),
     ),
-    "private-data": (
-        replace(CLEAN, notes="Questions to ada@example.org"),
-        replace(CLEAN, notes="Fans @ 60 %, driver 31.0.15.4601"),
-    ),
-    "name-letters": (named("RTX 4\u041e90"), named("GeForce RTX 4090 [A+B] #2 (96 bit), 1/2")),
     "never-drafted": (
         campaign([trial("baseline"), trial("spec", drafted=0)]),
         campaign([trial("baseline"), trial("spec", drafted=1)]),
@@ -153,16 +143,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
     ),
     # By the stream 1.00 times as fast, by whole requests 1.12 and 1.09 times.
     "whole-requests-only": (requested(112.0), requested(109.0)),
-    "stalls": (stalling(500.0), stalling(51.0)),
-    # The ten rounds alone take 64 and 70 of the 100 ms.
-    "clocks-disagree": (
-        campaign(
-            [trial("baseline", drafted_histogram=(10,), round_ms_median=(6.4,)), trial("spec")]
-        ),
-        campaign(
-            [trial("baseline", drafted_histogram=(10,), round_ms_median=(7.0,)), trial("spec")]
-        ),
-    ),
     "drift": (
         by_position(lambda order, _block, _prompt: 1 + 0.022 * order / 47),
         by_position(lambda order, _block, _prompt: 1 + 0.018 * order / 47),
@@ -176,13 +156,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
         by_position(lambda order, _block, _prompt: 1.22 if order == 1 else 1.0),
     ),
     "control-excludes-one": (control(1.05), control(1.005)),
-    # The upper ends of the intervals are 0.967 and 0.974.
-    "loop-overhead": (
-        control(0.955, Method(type="empty-draft")),
-        control(0.962, Method(type="empty-draft")),
-    ),
-    # 11 and 8 % from the ratio by the clock.
-    "processor-time-disagrees": (processor_time(11.2), processor_time(10.9)),
     "round-cost-spread": (costly(2.0), costly(1.1)),
     # 10 ms are 1.33 and 1.27 probed steps.
     "probe-disagrees": (single_step(7.5), single_step(7.9)),
@@ -197,12 +170,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
     "device-unidentified": (called("AMD Device 7551"), called("AMD Radeon RX 9070 XT")),
     "speed-unchecked": (unsized(None), unsized(7_000_000_000)),
     "cheap-rounds": (round_costs(0.92, 0.92, 0.92), round_costs(0.96, 0.96, 0.96)),
-    "above-memory": (peak(8200), peak(8100)),
-    # Twelve whole multiples of ten, and eleven.
-    "rounded-times": (
-        times([2000.0 + 10 * number for number in range(12)]),
-        times([2000.0 + 10 * number for number in range(11)]),
-    ),
     "unknown-suite": (suite("f" * 64), suite(RELEASED)),
     "busy-machine:stolen": (
         environment("after", steal_fraction=0.055),

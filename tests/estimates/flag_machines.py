@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from schemas.submission import Device, DeviceMemory, Gpu, Snapshot, Submission
-from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
+from schemas.submission import Gpu, Snapshot, Submission
+from tests.estimates.campaigns import campaign, trial
 from tests.samples import sample
 
 CLEAN = sample(blocks=3)
@@ -22,14 +22,6 @@ def gpu_clocks(*readings_mhz: float) -> Submission:
 def gpu(limit_w: float) -> Submission:
     gpu = Gpu(name="RTX", power_limit_w=limit_w, default_power_limit_w=115.0)
     return replace(CLEAN, machine=replace(CLEAN.machine, gpus=(gpu,)))
-
-
-def peak(mib: int) -> Submission:
-    """An arm at its peak on a device of 8000 MiB."""
-    arm = replace(SPEC, peak_memory=(DeviceMemory(device="CUDA0", peak_mib=mib),))
-    device = Device(name="CUDA0", kind="gpu", memory_total_mib=8000)
-    engine = replace(CLEAN.engine, devices=(device,))
-    return campaign([trial("baseline"), trial("spec")], arms=(BASELINE, arm), engine=engine)
 
 
 def memory(mts: int | None, active: int | None = None) -> Submission:

@@ -65,7 +65,6 @@ def test_outliers_everywhere_are_flagged_as_spread() -> None:
 
     assert "block-spread" in flags
     assert "block-outlier" not in flags
-    assert "clocks-disagree" not in flags
 
 
 def test_a_single_disturbed_trial_is_an_outlier_and_not_spread() -> None:
@@ -123,21 +122,6 @@ def test_cold_starts_of_several_arms_are_one_flag() -> None:
         "The first trial of 2 arms, most of all spec, took 3.0 times as long as later trials "
         "of the same arm."
     )
-
-
-def test_stalls_within_rounds_are_reported_if_the_blocks_agree() -> None:
-    stalled = campaign(
-        trial(arm, block=block, decode_ms=ms + block, rounds=10, **rounds)
-        for block in range(3)
-        for arm, ms in (("baseline", 200.0), ("spec", 100.0))
-        for rounds in [{"drafted_histogram": (10,), "round_ms_median": (5.0,)}]
-    )
-
-    flag = raised(stalled)["clocks-disagree"]
-
-    assert flag.severity == "note"
-    # 202 / 50 for the baseline, 102 / 50 for the other arm.
-    assert "a factor of up to 4.0, on 1 of 1 prompt in 2 arms; most with baseline" in flag.message
 
 
 def test_a_round_cost_moved_only_by_noise_is_not_mentioned_again() -> None:

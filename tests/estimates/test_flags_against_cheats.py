@@ -177,18 +177,6 @@ def test_repetitions_are_excused_only_by_multiples_of_a_clock_tick() -> None:
     assert "zero-spread" in raised(campaign(trials, prompts=PROMPTS))
 
 
-def test_repetitions_from_a_coarse_clock_are_flagged_as_rounded() -> None:
-    # Half of the repetitions have one reading of a clock of 1/64 s.
-    trials = [
-        trial(arm, prompt, block, decode_ms=15.625 * (first + number + number % 2 * block))
-        for number, prompt in enumerate(PROMPTS)
-        for block in range(2)
-        for arm, first in (("baseline", 30), ("spec", 20))
-    ]
-
-    assert "rounded-times" in raised(campaign(trials, prompts=PROMPTS))
-
-
 def test_the_flags_spare_honest_files_and_find_their_cheats() -> None:
     spared = [row for world in HONEST_WORLDS for row in honest(world, 3)]
     found = cheated("times of the arms / 1.6", 3)

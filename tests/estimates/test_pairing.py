@@ -85,13 +85,6 @@ def test_a_trial_that_crashed_says_nothing_about_speed() -> None:
     assert pairs.speedup == pytest.approx(2.0)
 
 
-def test_processor_time_is_unknown_if_a_trial_timed_out() -> None:
-    (pairs,) = pair(timed_out(block=1), SPEC)
-
-    assert pairs.cpu_ms is None
-    assert pairs.wall_ms == pytest.approx((10.0, 52.5))
-
-
 def test_the_rate_of_an_arm_alone_is_that_of_its_speedup() -> None:
     # Code: medians 10 and 30 ms a token; chat: 40. (20 + 40) / 2 = 30 ms a token.
     trials = [

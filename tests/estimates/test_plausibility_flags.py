@@ -1,7 +1,6 @@
 """Flags for implausible figures spare honest ones, and their reference data are sound."""
 
 import json
-import random
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -15,7 +14,6 @@ from harness.campaign.suite import load
 from schemas import contract
 from schemas.submission import Gpu, Submission
 from tests.estimates.campaigns import campaign, trial
-from tests.estimates.flag_builders import times
 from tests.first_results import FIRST
 from tests.samples import sample
 
@@ -26,8 +24,6 @@ IMPLAUSIBLE = {
     "gpu-use-not-shown",
     "near-ties",
     "zero-spread",
-    "above-memory",
-    "rounded-times",
     "unknown-suite",
 }
 
@@ -125,18 +121,6 @@ def test_an_unknown_card_is_limited_only_by_the_fastest_card() -> None:
     # 10 GB over 25 000 GB/s are 0.4 ms.
     assert "above-roofline" not in names(on_cards("Voodoo 3 3500", "RTX 4090", ms=1.0))
     assert "above-roofline" in names(on_cards("Voodoo 3 3500", ms=0.1))
-
-
-def test_times_of_a_fine_clock_are_not_rounded() -> None:
-    rng = random.Random(11)  # noqa: S311 - simulated data
-    honest = [times([round(rng.gauss(400, 4), 3) for _ in range(200)]) for _ in range(8)]
-
-    assert not any("rounded-times" in names(each) for each in honest)
-
-
-def test_whole_milliseconds_of_a_long_answer_are_not_flagged_as_rounding() -> None:
-    assert "rounded-times" not in names(times([2000.0 + number for number in range(15)]))
-    assert "rounded-times" in names(times([40.0 + number for number in range(15)]))
 
 
 def test_the_suite_of_this_version_is_a_released_one() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimates.trial_times import clock, cpu_ms_per_token, ms_per_token, rounds
+from estimates.trial_times import clock, ms_per_token, rounds
 from schemas.submission import Trial
 from tests.estimates.campaigns import failed, trial
 
@@ -35,13 +35,6 @@ def test_two_trials_share_the_steady_clock_only_if_both_have_it() -> None:
     assert ms_per_token(TIMED_ROUNDS, "decode") == pytest.approx(10.0)
     assert clock((TIMED_ROUNDS, TIMED_ROUNDS)) == "steady"
     assert clock((TIMED_ROUNDS, trial())) == "decode"
-
-
-def test_processor_time_is_weighted_like_wall_time() -> None:
-    both = trial(drafted_histogram=(2, 0, 3), round_cpu_ms_median=(20.0, 50.0))
-
-    assert cpu_ms_per_token(both) == pytest.approx(19.0)
-    assert cpu_ms_per_token(TIMED_ROUNDS) is None
 
 
 def test_rounds_follow_from_the_accepted_tokens_when_they_were_not_counted() -> None:

@@ -83,19 +83,6 @@ def test_a_dry_run_says_what_is_repeated(models: list[str]) -> None:
     assert "if an arm's two times for a prompt then differ by more than 15 %, all arms" in shown
 
 
-def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:
-    result = call(
-        *("run", *models, "--tasks", "code", "--precision", "0.03", "--budget", "10", "--dry-run")
-    )
-
-    # Eight prompts of the task and three arms.
-    assert "3 to 6 blocks x 8 prompts x 3 arms = 72 to 144" in result.stdout
-    assert "ends      once every speedup is repeatable within ±3.0 %, or after 6 blocks" in (
-        result.stdout
-    )
-    assert "budget    10 min for the whole command" in result.stdout
-
-
 def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
     tmp_path: Path, models: list[str]
 ) -> None:

@@ -141,20 +141,3 @@ def test_a_build_that_knows_fewer_methods_runs_the_default_ones_that_it_knows(
         in done.stderr
     )
     assert "baseline, draft-model-n4" in " ".join(done.stdout.split())
-
-
-@pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
-@pytest.mark.usefixtures("cache_dir")
-def test_each_build_of_a_run_measures_the_methods_that_it_knows(
-    places: dict[str, str], tmp_path: Path
-) -> None:
-    new = tmp_path / "new"
-    new.write_text(f'#!/bin/sh\n[ "$1" = --help ] && cat {CAPTURE.absolute()}\n')
-    new.chmod(new.stat().st_mode | stat.S_IXUSR)
-    words = ["run", "-m", places["target"], "-md", places["draft"]]
-    builds = ["--server-binary", f"new={new}", "--server-binary", f"old={places['old']}"]
-
-    done = CliRunner().invoke(cli.app, [*words, *builds, "--dry-run"])
-
-    assert done.exit_code == 0, done.output
-    assert "x 2 arms" in " ".join(done.stdout.split())

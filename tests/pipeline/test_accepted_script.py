@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from answers.acceptance import fitted
 from answers.answer import Answer, answer
 from answers.deciding import deciding, sentences
+from answers.kinds import machine_kind
 from answers.listed import listed_machines, listed_models, question_by_name
 from answers.machines import described_computer
 from answers.ways import OwnRounds
@@ -22,7 +24,10 @@ PROGRAM = """
 import { withAccepted } from "./accepted.js";
 import { decides } from "./decides.js";
 const answer = ({ rules, rows }) =>
-  rows.map(({ row, share }) => [decides(rules, row), withAccepted(rules, row, share)]);
+  rows.map(({ row, share, reach }) => [
+    decides(rules, row),
+    withAccepted({ ...rules, reach }, row, share),
+  ]);
 """
 
 
@@ -49,9 +54,16 @@ def row_of(found: Answer) -> dict[str, Any]:
     }
 
 
+def reach_of(found: Answer) -> float:
+    """The reach in the index of machines."""
+    return fitted().reach(machine_kind(found.question.rig))
+
+
 def test_the_field_of_the_page_gives_what_the_terminal_gives(tmp_path: Path) -> None:
     asked = questions()
-    rows = [{"row": row_of(found), "share": share} for found, share in asked]
+    rows = [
+        {"row": row_of(found), "share": share, "reach": reach_of(found)} for found, share in asked
+    ]
 
     shown = run(tmp_path, PROGRAM, {"rules": rules(), "rows": rows})
 

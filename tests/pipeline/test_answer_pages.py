@@ -6,17 +6,15 @@ import pytest
 
 from answers.answer import Answer
 from answers.evidence import pairs
-from answers.learned import learned
 from pipeline.site.pages import evidence_file
 from pipeline.site.pages.answer_card import card_of, others, strip
 from pipeline.site.pages.answer_pages import CommonAnswer, common_answers
-from pipeline.site.pages.learned_file import learned_rates
 from tests.pipeline.tables import real_database
 
 
 @pytest.fixture(scope="module")
 def common() -> tuple[CommonAnswer, ...]:
-    return tuple(common_answers(pairs(), learned().rates))
+    return tuple(common_answers(pairs()))
 
 
 def answer_about(common: tuple[CommonAnswer, ...], asked: str) -> Answer:
@@ -42,7 +40,7 @@ def test_twelve_questions_have_a_page_that_says_finding_figure_and_evidence(
 def test_home_lists_them_from_the_results_of_the_site() -> None:
     found = real_database()
 
-    common = common_answers(evidence_file.pairs(found), learned_rates(found))
+    common = common_answers(evidence_file.pairs(found))
 
     assert len(list(common)) == 12
 

@@ -13,8 +13,8 @@ from mkdocs.utils.meta import get_data
 
 from pipeline.site.build import write_source
 from pipeline.site.pages.model import Asset, Site, file_path
+from pipeline.site.pages.raw_files import raw_files
 from pipeline.site.pages.submissions import submission_pages
-from pipeline.site.pages.summary_pages import as_text, raw_files
 from pipeline.site.policy import UnexpectedScriptError, inline_scripts, write_policy
 from schemas.vocabulary import say
 from tests.pipeline.tables import campaign, whole_database
@@ -141,7 +141,7 @@ def leaves(full: duckdb.DuckDBPyConnection) -> dict[str, str]:
             file_path(f"{name}.json"): f"https://code.example/{name}" for name in _later(full)
         },
     )
-    parts = submission_pages(full, site, most_pages=3)
+    parts = submission_pages(full, site, most_full=3)
     return {part.path: part.data.decode() for part in parts if isinstance(part, Asset)}
 
 
@@ -150,16 +150,12 @@ def _later(full: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for (name,) in rows.fetchall()][3:]
 
 
-def test_a_large_collection_has_pages_for_the_newest_and_data_for_the_others(
+def test_a_large_collection_has_a_short_page_for_each_submission(
     full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
 ) -> None:
     names = [name for (name,) in full.execute("select submission from submission").fetchall()]
-    later = _later(full)
 
-    assert set(leaves) == {
-        *(f"submissions/{name}/index.html" for name in names if name not in later),
-        *(f"submissions/{name}/{file}" for name in later for file in ("page.json", "summary.txt")),
-    }
+    assert set(leaves) == {f"submissions/{name}/index.html" for name in names}
     assert [path for path, text in leaves.items() if len(text) > 6000] == []
 
 
@@ -169,9 +165,9 @@ def test_a_short_form_says_why_there_is_no_verdict() -> None:
     doubted = replace(told.summary, estimates=(replace(estimate, task=None, doubt="few-prompts"),))
     connection = whole_database(replace(told, summary=doubted))
 
-    parts = submission_pages(connection, Site(bundle=""), most_pages=0)
+    parts = submission_pages(connection, Site(bundle=""), most_full=0)
 
-    (text,) = [each.data.decode() for each in parts if each.path.endswith("summary.txt")]
+    (text,) = [each.data.decode() for each in parts if isinstance(each, Asset)]
     assert "No verdict. Fewer than three prompts were compared." in text
 
 
@@ -186,7 +182,7 @@ def test_a_short_form_says_every_verdict_and_flag_without_a_script(
             {"name": name},
         ).fetchall()
         flags = full.execute("select message from flag where submission = $name", {"name": name})
-        page = unescape(json.loads(text)["main"] if path.endswith(".json") else text)
+        page = unescape(text)
 
         for speedup, low, high in rows:
             assert f"{say.times(speedup)}" in page
@@ -194,16 +190,15 @@ def test_a_short_form_says_every_verdict_and_flag_without_a_script(
         for (message,) in flags.fetchall():
             assert " ".join(message.split()) in " ".join(page.split())
         assert "<script" not in text
-        if path.endswith(".html"):
-            assert f"data/submissions/{name}.json" in page
-            assert f'<link rel="canonical" href="https://x.example/submissions/{name}/">' in text
-        if path.endswith(".json"):
+        assert f'<link rel="canonical" href="https://x.example/submissions/{name}/">' in text
+        if name in _later(full):
             assert f'href="https://code.example/{name}"' in page
+        else:
+            assert f"data/submissions/{name}.json" in page
 
 
 def test_hostile_text_in_a_short_form_stays_text(leaves: dict[str, str]) -> None:
-    pages = [json.loads(t)["main"] if p.endswith(".json") else t for p, t in leaves.items()]
-    read = [Reader(page) for page, path in zip(pages, leaves, strict=True) if "txt" not in path]
+    read = list(map(Reader, leaves.values()))
 
     assert {tag for page in read for tag in page.tags} <= {
         *("html", "head", "meta", "title", "link", "body", "main", "h1", "h2", "p"),
@@ -213,19 +208,12 @@ def test_hostile_text_in_a_short_form_stays_text(leaves: dict[str, str]) -> None
     assert [handler for page in read for handler in page.handlers] == []
 
 
-def test_the_text_of_a_short_form_has_a_line_for_each_row() -> None:
-    html = (
-        "<h1>A &amp; B</h1><p>One\n <a href='x'>two</a>.</p><table><tr><th>Arm</th><th>Verdict</th>"
-        "</tr><tr><th>ngram</th><td>helps</td></tr></table><dl><dt>Engine</dt><dd>b1</dd></dl>"
-    )
-
-    assert as_text(html) == ("A & B\n\nOne two.\nArm | Verdict\nngram | helps\nEngine: b1\n")
-
-
 def test_raw_files_inside_the_repository_are_not_copied(tmp_path: Path) -> None:
     (tmp_path / "community").mkdir()
     for name in ("a.json", "b.json"):
         (tmp_path / "community" / name).write_text("{}")
     site = Site(bundle="", outside={file_path("b.json"): "https://code.example/b"})
 
-    assert [part.path for part in raw_files(tmp_path, (), site)] == [file_path("a.json")]
+    found = [*raw_files(tmp_path, (), site)]
+
+    assert found == [(file_path("a.json"), tmp_path / "community" / "a.json")]

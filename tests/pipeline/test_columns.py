@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from pipeline.data.column_meanings import description, keys, title
+from pipeline.data.column_meanings import description, title
 from pipeline.data.export import EXPORTS
 from schemas.vocabulary.documents import document
 from tests.pipeline.tables import columns_of, real_database
@@ -33,7 +33,6 @@ def test_the_table_of_words_describes_columns_that_are_there_and_no_others() -> 
     columns = {name for table in EXPORTS.values() for name in tables()[table]}
 
     assert WORDS["words"].keys() <= columns
-    assert WORDS["keys"].keys() <= EXPORTS.keys()
 
 
 @pytest.mark.parametrize(
@@ -51,19 +50,3 @@ def test_a_field_of_the_format_is_described_as_its_schema_does(
     column: str, table: str, words: str
 ) -> None:
     assert description(column, table) == words
-
-
-@pytest.mark.parametrize("file", WORDS["keys"])
-def test_keys_are_unique_and_references_point_to_existing_rows(file: str) -> None:
-    table = EXPORTS[file]
-    found = keys(file, tables()[table], "csv")
-
-    rows = real_database().table(table)
-    primary = ", ".join(found["primaryKey"])
-    assert len(rows.select(primary).distinct().fetchall()) == len(rows.fetchall())
-    for foreign in found.get("foreignKeys", ()):
-        names = ", ".join(foreign["fields"])
-        other = EXPORTS[foreign["reference"]["resource"].removesuffix("-csv")]
-        known = set(real_database().table(other).select(names).fetchall())
-        there = set(rows.filter(f"{foreign['fields'][-1]} is not null").select(names).fetchall())
-        assert there <= known, (file, other)

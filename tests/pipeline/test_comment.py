@@ -68,7 +68,6 @@ def understanding(text: str = "plain", **other: Any) -> Understanding:  # noqa: 
         failed_trials=0,
         arms=(arm,),
         flags=(Flag(name=text, severity="caution", message=text, remedy=text, arm=text),),
-        supersedes=text,
     )
     return replace(plain, **other)
 

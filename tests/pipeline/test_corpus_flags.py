@@ -13,7 +13,6 @@ from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.plausibility.peers import distance, speeds_of_others
 from pipeline.collection.plausibility.scatter import ScatterIndex, scatter_of
 from schemas import contract
-from schemas.codec import content_digest
 from schemas.submission import Submission, Trial
 from tests.first_results import FIRST
 from tests.pipeline.corpus_examples import (
@@ -26,7 +25,7 @@ from tests.pipeline.corpus_examples import (
     corpus_flags,
     scaled,
 )
-from tests.samples import sample, sample_bytes
+from tests.samples import sample
 from tests.sites import PUBLISHED
 
 COMMUNITY = PUBLISHED.parent / "community"
@@ -164,43 +163,6 @@ def test_a_single_forger_casts_no_doubt_on_others_in_a_build() -> None:
 
 def test_an_empty_corpus_raises_nothing() -> None:
     assert corpus_flags(VICTIM, ()) == ()
-
-
-def replacing(old: Submission, **changes: object) -> Submission:
-    """A correction of a submission by its contributor."""
-    digest = content_digest(sample_bytes(old))
-    name = f"rtx-4060--sample-7b-q4-k-m--20261121-{digest}.json"
-    return replace(old, supersedes=name, **changes)  # type: ignore[arg-type]
-
-
-def test_a_correction_is_not_flagged_as_a_copy_of_its_original() -> None:
-    correction = replacing(VICTIM, notes="The right driver")
-
-    assert names(correction) == set()
-    assert "copied-times" in names(replace(correction, contributor="eve"))
-
-
-def test_a_correction_of_a_correction_is_not_flagged_as_a_copy() -> None:
-    once = replacing(VICTIM, notes="The right driver")
-    twice = replacing(once, notes="The right driver, and the right power limit")
-    told = list(flags_within(Corpus.of((*HONEST, once, twice))))
-
-    assert set(told) == {()}
-
-
-def test_a_correction_of_one_file_may_not_copy_another() -> None:
-    own = replace(HONEST[0], contributor=VICTIM.contributor)
-    again = replacing(own, trials=VICTIM.trials, notes="Names one file and repeats another")
-    found = names(again, (own, VICTIM))
-
-    assert "copied-times" in found
-
-
-def test_superseding_a_nonexistent_file_excuses_no_copy() -> None:
-    name = "rtx-4060--sample-7b-q4-k-m--20260101-0011aabb.json"
-    again = replace(VICTIM, notes="again", supersedes=name)
-
-    assert "copied-times" in names(again)
 
 
 def test_the_distance_from_peers_by_hand() -> None:

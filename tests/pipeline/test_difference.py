@@ -80,8 +80,8 @@ def test_whatever_moves_beyond_the_own_pairs_is_named(base: Path) -> None:
     with with_files(base, dict([figure(FORM | {"after": "63"}, checked_by="mae")])):
         after = State.of(open_database(base / "results"))
     pair = frozenset({("rtx-3090-24-gb", "qwen3-8-27b")})
-    own = Own(pairs=pair, cards=frozenset({"rtx 3090"}), models=frozenset({"qwen3.8-27b"}))
-    nobody = Own(pairs=frozenset(), cards=frozenset(), models=frozenset())
+    own = Own(pairs=pair, models=frozenset({"qwen3.8-27b"}))
+    nobody = Own(pairs=frozenset(), models=frozenset())
 
     assert [*moved_others(before, after, own)] == []
     words = [*moved_others(before, after, nobody)]

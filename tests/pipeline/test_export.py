@@ -165,25 +165,6 @@ def test_the_question_on_the_data_page_is_answered_by_the_clear_settings(tmp_pat
     assert [(row[3], row[5]) for row in found.fetchall()] == [(1.3, "helps")]
 
 
-def test_the_data_page_describes_every_file_for_search_engines(
-    full: duckdb.DuckDBPyConnection, tmp_path: Path
-) -> None:
-    page = data_page(full, Site(bundle=""), export(full, tmp_path))
-    (block,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page.text)
-
-    value = json.loads(block)
-    named = {each["name"]: each["contentSize"] for each in value["distribution"]}
-
-    assert named == {
-        path.name: f"{path.stat().st_size} B"
-        for path in tmp_path.iterdir()
-        if path.name not in {PACKAGE, SUMS}
-    }
-    # The digests are in one file, whose own names the data set.
-    digest = hashlib.sha256((tmp_path / SUMS).read_bytes()).hexdigest()
-    assert value["identifier"] == [f"sha256:{digest}"]
-
-
 def test_an_empty_corpus_exports_headings_only(
     empty: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

@@ -1,9 +1,7 @@
 """Programs learn what is new, in standard formats and with the dates of the data."""
 
-import json
 from dataclasses import replace
 from statistics import fmean
-from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import duckdb
@@ -11,8 +9,7 @@ import pytest
 
 from estimates.model import PromptEstimate
 from pipeline.site.charts import draw
-from pipeline.site.pages.data import dataset
-from pipeline.site.pages.feeds import badge_words, feeds
+from pipeline.site.pages.feeds import feeds
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import ARM, Example, campaign, database, entry, rows
 
@@ -69,7 +66,6 @@ def test_without_results_the_feeds_are_valid_and_empty(empty: duckdb.DuckDBPyCon
 
     assert ET.fromstring(files["feed.xml"]).find(f"{{{ATOM}}}updated") is not None  # noqa: S314
     assert ET.fromstring(files["feed.xml"]).findall(f"{{{ATOM}}}entry") == []  # noqa: S314
-    assert json.loads(files["badges/overall.json"])["message"] == "not measured"
 
 
 @pytest.mark.parametrize(
@@ -138,28 +134,3 @@ def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> 
 
     assert builds == [("llama.cpp b9",), ("llama.cpp b10",)]
     assert axis["sort"] == ["llama.cpp b9", "llama.cpp b10"]
-
-
-@pytest.mark.parametrize(
-    ("at_least", "losing", "confirmed", "cells", "colour", "message"),
-    [
-        (1.12, 3, 8, 9, "blue", "at least 1.12×, 3 of 8 confirmed lose"),  # noqa: RUF001 - as printed
-        (None, 3, 8, 9, "orange", "no clear gain, 3 of 8 confirmed lose"),
-        (None, 0, 0, 9, "lightgrey", "not confirmed yet"),
-        (None, 0, 0, 0, "lightgrey", "not measured"),
-    ],
-)
-def test_a_badge_says_both_gains_and_losses(
-    at_least: float | None, losing: int, confirmed: int, cells: int, colour: str, message: str
-) -> None:
-    counts = SimpleNamespace(losses=losing, confirmed=confirmed, cells=cells)
-
-    assert badge_words(at_least, counts) == {"message": message, "color": colour}
-
-
-def test_the_data_set_states_its_days_if_it_has_data() -> None:
-    named = dataset((), SITE, first="2026-11-01", last="2026-11-21")
-
-    assert named["temporalCoverage"] == "2026-11-01/2026-11-21"
-    assert named["url"] == "https://example.org/data/"
-    assert "dateModified" not in dataset((), SITE, first=None, last=None)

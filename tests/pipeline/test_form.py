@@ -20,7 +20,6 @@ from tests.processes import needs_shell
 from tests.samples import sample_bytes
 
 TEXT = to_text(sample_bytes(SMALL))
-ADDRESS = "https://github.com/user-attachments/files/12345/result.json"
 # Answers like GitHub and logs each request: the form's text is in FORM, requests go to LOG.
 GH = """#!{python}
 import json, os, sys
@@ -96,9 +95,7 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
         (b"0" * (MAX_BYTES + 1), "larger than the limit of 524,288 bytes"),
         (b"0" * (20 << 20), "larger than the limit of 524,288 bytes"),  # a bomb
         (b"{}", "the field"),
-        (f"{TEXT}\n{ADDRESS}", "the form has both a pasted text and an attached file"),
-        (f"{ADDRESS} {ADDRESS.replace('12345', '6')}", "the form has 2 attached files"),
-        ("https://example.org/user-attachments/files/1/x.json", "the form has no result"),
+        ("https://github.com/user-attachments/files/1/x.json", "the form has no result"),
         (
             sample_bytes(replace(SMALL, contributor="eve")),
             "the result names eve, but the pull request is by ada",
@@ -118,13 +115,6 @@ def test_an_invalid_form_is_answered_and_leaves_no_branch(
     assert judgement.decision == "rejected"
     assert reason in " ".join(finding.message for finding in judgement.findings)
     assert repository.git("for-each-ref") == before
-
-
-@pytest.mark.parametrize("data", [sample_bytes(SMALL), TEXT.encode()])
-def test_a_file_dragged_into_the_form_is_read(data: bytes) -> None:
-    body = f"[../../result.json]({ADDRESS})"
-
-    assert form.posted(body, lambda asked: data if asked == ADDRESS else b"") == sample_bytes(SMALL)
 
 
 def test_an_event_of_a_bot_is_ignored(tmp_path: Path) -> None:

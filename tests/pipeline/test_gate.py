@@ -1,11 +1,8 @@
 """The gate accepts new results and corrections by the same person, and judges each file."""
 
-from dataclasses import replace
-
 import pytest
 
 from pipeline.intake import gate, reply
-from pipeline.intake.authorship import Sending
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample, sample_bytes
 
@@ -116,41 +113,3 @@ def test_many_changes_next_to_a_result_are_counted_and_not_listed(repository: Re
     assert len(found) == 20
     last = next(each.message for each in found if each.file == "note-19.txt")
     assert "and 30 more files" in last
-
-
-def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository) -> None:
-    repository.add(replace(SMALL, supersedes=repository.there.name))
-
-    judgement = repository.judge(Sending(author="ada"))
-
-    assert judgement.decision == "accepted"
-
-
-@pytest.mark.parametrize(
-    ("author", "contributor", "rules"),
-    [
-        ("eve", "ada", ["contributor-author"]),
-        ("eve", "eve", ["superseding-contributor"]),
-    ],
-)
-def test_nobody_replaces_the_result_of_another(
-    repository: Repository, author: str, contributor: str, rules: list[str]
-) -> None:
-    repository.add(replace(SMALL, supersedes=repository.there.name, contributor=contributor))
-
-    judgement = repository.judge(Sending(author=author))
-
-    assert [each.rule for each in judgement.findings] == rules
-
-
-def test_a_result_is_replaced_once(repository: Repository) -> None:
-    first = replace(SMALL, supersedes=repository.there.name)
-    repository.git("checkout", "--quiet", "main")
-    repository.add(first)
-    repository.git("checkout", "--quiet", "-B", "pull-request")
-    repository.add(replace(first, notes="Once more"))
-
-    (found,) = repository.judge().findings
-
-    assert found.rule == "superseding-twice"
-    assert f"name {name_of(first)} instead" in found.message

@@ -13,6 +13,8 @@ from tests.nightly import few
 from tests.pipeline.repositories import ENVIRONMENT, FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample, sample_bytes
 
+LONG = sample(seed=1, contributor="bob", blocks=3)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GitSetting:
@@ -75,18 +77,17 @@ SETTINGS: dict[str, GitSetting] = {
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Four pull requests: a good one, a submodule, a second correction, a change of a result."""
+    """Four pull requests: a good one, a submodule, a copy of other times, a changed result."""
     made = Repository(tmp_path_factory.mktemp("settings"))
-    correction = replace(SMALL, supersedes=made.there.name)
     made.git("checkout", "--quiet", "main")
-    made.add(correction)
+    made.add(LONG)
     for branch in ("good", "module", "fork", "edit"):
         made.git("checkout", "--quiet", "-b", branch, "main")
         if branch == "good":
             new = sample(tasks=("chat",), prompts_per_task=1, blocks=1, seed=9)
             made.write(sample_bytes(new), name_of(new))
         elif branch == "fork":
-            again = replace(correction, notes="Once more")
+            again = replace(LONG, contributor="eve")
             made.write(sample_bytes(again), name_of(again))
         elif branch == "edit":
             made.there.write_bytes(sample_bytes(SMALL))
@@ -101,7 +102,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 EXPECTED = {
     "good": set(),
     "module": {"path-mode"},
-    "fork": {"superseding-twice"},
+    "fork": {"copied-times"},
     "edit": {"path-not-added"},
 }
 
@@ -171,7 +172,7 @@ def test_attributes_in_the_pull_request_itself_change_nothing(tmp_path: Path) ->
 
 def test_a_missing_blob_is_a_failure_and_not_an_empty_collection(tmp_path: Path) -> None:
     made = Repository(tmp_path)
-    made.add(replace(SMALL, supersedes=made.there.name))
+    made.add(SMALL)
     blob = made.git("rev-parse", f"main:{FOLDER}/{made.there.name}")
     made.git("checkout", "--quiet", "--detach")
     (made.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()

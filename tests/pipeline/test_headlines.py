@@ -1,11 +1,9 @@
-"""The badge, answers of pages and first rows never rely on a single unknown account."""
+"""Answers of pages and first rows never rely on a single unknown account."""
 
-import json
 from dataclasses import replace
 
 from pipeline.site.pages import strips
 from pipeline.site.pages.device_and_model_pages import place_pages
-from pipeline.site.pages.feeds import badge
 from pipeline.site.pages.model import Site
 from pipeline.site.tally import spread, tally
 from tests.pipeline.tables import Example, campaign, database, one, print_figures, rows
@@ -20,24 +18,6 @@ def gain(contributor: str, speedup: float, **more: object) -> Example:
 
 
 KNOWN = [gain("ada", 1.4, task="code"), gain("bob", 1.38, task="code")]
-
-
-def test_a_stranger_does_not_change_the_badge_of_known_people() -> None:
-    honest = database(*KNOWN)
-    joined = database(*KNOWN, *(gain(EVE, 3.0, depth=depth) for depth in range(5, 16)), new=(EVE,))
-
-    # ln: 0.3365 and 0.3221, variance 0.0001; with the prior (4 * 0.0023 + 0.0001) / 5 / 2, rooted
-    # 0.0306; t(0.975, 5) = 2.571, so exp(0.3293 - 0.0787) = 1.285.
-    assert json.loads(badge(honest).data)["message"] == (
-        "at least 1.28×, 0 of 1 confirmed lose"  # noqa: RUF001 - as printed
-    )
-    assert badge(joined).data == badge(honest).data
-
-
-def test_the_badge_of_a_single_unknown_account_claims_nothing() -> None:
-    found = badge(database(gain(EVE, 3.0, task="code"), new=EVE))
-
-    assert json.loads(found.data)["message"] == "not confirmed yet"
 
 
 def test_the_answer_of_a_page_is_that_of_known_people_and_of_their_choices_alone() -> None:

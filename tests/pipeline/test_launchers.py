@@ -18,12 +18,10 @@ from jsonschema import Draft202012Validator
 
 from answers.answer import answer
 from answers.evidence import PairFigure
-from answers.learned import Learned
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.names import read_model
 from pipeline.site.pages.launchers import COLUMNS, FOLDER, key, methods_of
-from schemas.codec import decode
 from tests.scripts import NODE
 from tests.sites import built_site
 from tools.serve import Handler
@@ -126,14 +124,13 @@ def _in_terminal(site: Path, _: str, repository: str, method: str, card: str) ->
     evidence = msgspec.json.decode(
         (assets / "evidence.json").read_bytes(), type=tuple[PairFigure, ...]
     )
-    rates = decode(Learned, json.loads((assets / "planner.json").read_bytes())).rates
     model = read(site, "resolve")["models"][key(repository)]
     name = json.loads((assets / f"answers/{model}.json").read_bytes())["name"]
     slug = read_model(name).slug
     assert slug == read_model(repository.replace("Qwen_Qwen", "Qwen")).slug
     pairs = {slug: [each for each in evidence if each.model == slug]}
     computer = described_computer(MachineWords(gpus=(card,)))
-    question = question_by_name(name, computer, pairs=pairs, rates=rates)
+    question = question_by_name(name, computer, pairs=pairs)
     assert question is not None
     return methods_of(answer(question)).get(method, [None] * len(COLUMNS))
 

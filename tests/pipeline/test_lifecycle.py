@@ -6,23 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.collection import lifecycle
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
-from schemas.submission import Submission
 from tests.pipeline.tables import decide_on, one, put, rows
 from tests.samples import sample
 
 OLD = sample(tasks=("code",), prompts_per_task=2, blocks=1)
 OTHER = sample(tasks=("code",), prompts_per_task=2, blocks=1, seed=1, contributor="bob")
 REASON = "Another program used the card during the campaign"
-
-
-def correction(of: str, contributor: str = "ada") -> Submission:
-    again = sample(tasks=("code",), prompts_per_task=2, blocks=1, seed=2, contributor=contributor)
-    return replace(again, supersedes=of)
 
 
 def decide(results: Path, file: str, status: str) -> Path:
@@ -39,14 +32,16 @@ def pages_of(results: Path) -> dict[str, str]:
     return {page.path: page.text for page in pages if isinstance(page, Page)}
 
 
-def test_a_superseded_result_remains_but_no_longer_counts(tmp_path: Path) -> None:
-    old = put(tmp_path, OLD)
-    new = put(tmp_path, correction(of=old.name))
+def test_a_correction_counts_once_the_older_file_is_withdrawn(tmp_path: Path) -> None:
+    wrong = sample(tasks=("code", "math"), blocks=2)
+    old = put(tmp_path, wrong)
+    new = put(tmp_path, replace(wrong, notes="The right driver"))
+    decide(tmp_path, old.name, "withdrawn")
 
     database = open_database(tmp_path)
 
-    assert sorted(rows(database, "select file, standing, superseded_by from standing")) == sorted(
-        [(old.name, "superseded", new.stem), (new.name, "counted", None)]
+    assert sorted(rows(database, "select file, standing from standing")) == sorted(
+        [(old.name, "withdrawn"), (new.name, "counted")]
     )
     assert one(database, "select list(distinct submission) from pool_member") == ([new.stem],)
 
@@ -101,16 +96,6 @@ def test_its_page_says_why(tmp_path: Path) -> None:
     assert f"maintainers doubt it: {REASON}." in pages[f"submissions/{doubted.stem}.md"]
 
 
-def test_the_page_of_a_superseded_result_links_on(tmp_path: Path) -> None:
-    old = put(tmp_path, OLD)
-    new = put(tmp_path, correction(of=old.name))
-
-    pages = pages_of(tmp_path)
-
-    assert f'href="../../submissions/{new.stem}/"' in pages[f"submissions/{old.stem}.md"]
-    assert "does not count" not in pages[f"submissions/{new.stem}.md"]
-
-
 def test_markup_in_a_reason_is_refused(tmp_path: Path) -> None:
     doubted = put(tmp_path, OLD)
     path = decide(tmp_path, doubted.name, "withdrawn")
@@ -131,23 +116,6 @@ def test_an_entry_about_a_missing_result_is_ignored_with_a_warning(
     assert "there is no result with this name" in caplog.text
 
 
-def test_two_corrections_merged_separately_leave_one_with_a_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    old = put(tmp_path, OLD)
-    put(tmp_path, correction(of=old.name))
-    put(tmp_path, replace(correction(of=old.name), notes="Once more"))
-
-    database = open_database(tmp_path)
-
-    assert sorted(rows(database, "select standing from standing")) == [
-        ("counted",),
-        ("superseded",),
-    ]
-    assert caplog.text.count("left out: ") == 1
-    assert "superseding-twice" in caplog.text
-
-
 def test_the_same_content_that_was_merged_twice_counts_once_with_a_line(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -158,33 +126,3 @@ def test_the_same_content_that_was_merged_twice_counts_once_with_a_line(
 
     assert one(database, "select submission from submission") == (path.stem,)
     assert f"{path.name} already has the same content" in caplog.text
-
-
-def test_a_correction_of_somebody_elses_result_is_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    old = put(tmp_path, OLD)
-    put(tmp_path, correction(of=old.name, contributor="eve"))
-
-    database = open_database(tmp_path)
-
-    assert one(database, "select submission, standing from standing") == (old.stem, "counted")
-    assert "superseding-contributor" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("new", "rule"),
-    [
-        (correction(of="old.json"), None),
-        (correction(of="old.json", contributor="Ada"), None),
-        (correction(of="gone.json"), "superseding-unknown"),
-        (correction(of="old.json", contributor="bob"), "superseding-contributor"),
-        (correction(of="nobody.json"), "superseding-contributor"),
-    ],
-)
-def test_only_its_contributor_may_replace_a_result(new: Submission, rule: str | None) -> None:
-    collection = {"old.json": OLD, "nobody.json": replace(OLD, contributor=None)}
-
-    found = lifecycle.superseding_finding("new.json", new, collection)
-
-    assert (None if found is None else found.rule) == rule

@@ -177,7 +177,7 @@ def _addresses(site: Path) -> list[str]:
     """Pages and files that people may link to, without notes and assets."""
     files = [
         path.relative_to(site).as_posix()
-        for pattern in ("*.xml", "*.txt", "badges/*.json", "data/**/*")
+        for pattern in ("*.xml", "*.txt", "data/**/*")
         for path in site.glob(pattern)
         if path.is_file() and path.name != "index.html"
     ]
@@ -194,13 +194,15 @@ def test_a_secret_on_a_page_is_found_and_personal_data_are_named(
     assert private.main(tmp_path) == 0
 
     (tmp_path / "index.html").write_text(f"<p>by <b>{token[:9]}</b>{token[9:]}</p>", "utf-8")
-    (tmp_path / "page.json").write_text(f'{{"main": "<p>{token} ada@example.org</p>"}}', "utf-8")
+    (tmp_path / "submissions.json").write_text(
+        f'{{"main": "<p>{token} ada@example.org</p>"}}', "utf-8"
+    )
 
     assert private.main(tmp_path) == 1
     assert capsys.readouterr().out.splitlines() == [
         "index.html: a GitHub token",
-        "page.json: a GitHub token",
-        "page.json: an e-mail address (perhaps)",
+        "submissions.json: a GitHub token",
+        "submissions.json: an e-mail address (perhaps)",
     ]
 
 

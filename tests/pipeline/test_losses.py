@@ -36,7 +36,7 @@ def test_a_trait_is_listed_with_its_losses_and_those_of_the_others() -> None:
 
     (found,) = comparisons([*texts, *heads])
 
-    assert found.trait.name.startswith("Drafts from the text only")
+    assert found.trait.startswith("Drafts from the text only")
     assert (found.slower, found.pairs) == (3, 5)
     assert (found.other_slower, found.other_pairs) == (1, 6)
 
@@ -68,7 +68,7 @@ def test_a_trait_that_loses_less_often_than_the_rest_is_not_listed() -> None:
     ],
 )
 def test_a_pair_has_the_trait_that_its_facts_say(row: Any, name: str) -> None:  # noqa: ANN401 - a row
-    assert [each.name for each in TRAITS if each.has(row)] == [name]
+    assert [trait for trait, (_, has) in TRAITS.items() if has(row)] == [name]
 
 
 def test_the_page_counts_each_pair_and_method_once(full: duckdb.DuckDBPyConnection) -> None:

@@ -103,7 +103,9 @@ def quotes(found: Answer, row: Row) -> bool:
     arrow = "\N{RIGHTWARDS ARROW}"
     rates = f"{say.rate(row.baseline_tps)} {arrow} {say.rate(row.tps)}" if row.tps else ""
     label = METHODS[row.method].label
-    shown = rf"{who} \w+ {say.times(row.speedup)}{re.escape(spread)} for this card and model with "
+    text = " with English text" if row.tier == "measured" else ""
+    figure = f"{say.times(row.speedup)}{re.escape(spread)}{text}"
+    shown = rf"{who} \w+ {figure} for this card and model with "
     return any(
         clause.startswith(label) and rates in clause for clause in re.split(shown, words)[1:]
     )

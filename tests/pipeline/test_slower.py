@@ -28,13 +28,15 @@ const answer = ({ words, times, runs }) => ({
 EXPLAIN = """
 import { reasons } from "./reasons.js";
 import { compiled } from "./forms.js";
-import { read } from "./serverlog.js";
+import { sides } from "./runs.js";
 import { figures } from "./tworuns.js";
 const none = { plain: null, spec: null, tokens: null, drafted: null, accepted: null, depth: null,
   slots: null, layersWith: null, layersWithout: null };
 const answer = ({ known, asked }) => asked.map(({ without, with: with_, typed }) => {
   const patterns = compiled(known.patterns);
-  const runs = [without, with_].map((text) => read(text, patterns));
+  const sided = sides([without, with_], patterns);
+  if (sided.asked) return { figures: null };
+  const runs = [sided.without, sided.with];
   const found = figures(...runs, { ...none, ...typed }, known);
   return { figures: found, reasons: reasons(found, known).map(({ id, sure }) => [id, sure]) };
 });
@@ -99,7 +101,8 @@ def log(*requests: tuple[float, int, int | None, int | None], extra: str = "") -
     for ms, tokens, drafted, accepted in requests:
         lines.append("prompt eval time = 10.00 ms / 5 tokens (")
         lines.append(
-            f"eval time = {ms:.2f} ms / {tokens} tokens (1 ms per token, 1.00 tokens per second)"
+            f"eval time = {ms:.2f} ms / {tokens} tokens (1 ms per token, 1.00 tokens per second)\n"
+            f"total time = {ms + 10:.2f} ms / {tokens + 5} tokens"
         )
         if drafted is not None:
             lines.append(f"draft acceptance = 0.5 ({accepted} accepted / {drafted} generated)")

@@ -23,7 +23,6 @@ def questions() -> list[tuple[Any, ...]]:
         asked += [("times", ratio), ("bound", ratio), ("interval", ratio, ratio * 1.3)]
         asked += [("percent", ratio / 10), ("percent", ratio / 10, 1)]
         asked += [("number", ratio * 1000), ("number", ratio, 3)]
-    asked += [("about", 1 + ratio * 999) for ratio in ratios[:1000]]
     asked += [("rate", ratio * 10) for ratio in ratios if ratio]
     asked += [(name, None) for name in ("number", "percent", "rate", "times")]
     asked += [("count", value, "cell") for value in (0, 1, 2, 999, 1000, 1234567)]

@@ -2,7 +2,7 @@
 
 Servers cache prompts and, with some n-gram methods, all earlier answers. The cache of one arm or
 block must not help the next arm or block, so the harness starts a new server for each arm in each
-block. If arms alternate prompt by prompt, one server answers for all arms and caches no prompts.
+block.
 """
 
 import time
@@ -69,10 +69,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """One prompt to be answered for an arm. `alone` means that no other request is in flight.
-
-    `depth` is the request's draft depth if one server answers for all arms.
-    """
+    """One prompt to be answered for an arm. `alone` means that no other request is in flight."""
 
     arm: ArmPlan
     text: str
@@ -82,7 +79,6 @@ class ServerRequest:
     warm_up: bool = False
     thinking: bool = False
     sampling: Sampling | None = None
-    depth: int | None = None
 
 
 ServerT = TypeVar("ServerT", bound=Server)
@@ -100,7 +96,6 @@ class ServerSession(ABC, Generic[ServerT]):
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}
         self._references: set[str] = set()
-        self._shared = campaign.interleaved == "prompt"
         self._started: ServerT | None = None
         self._turn: tuple[str, int] | None = None
         self._warm: tuple[str, int] | None = None
@@ -169,8 +164,7 @@ class ServerSession(ABC, Generic[ServerT]):
 
     def rest(self) -> None:
         """End an arm's server, because a different engine's server may need the memory."""
-        if not self._shared:
-            self.close()
+        self.close()
 
     def close(self) -> None:
         server = self._started
@@ -179,8 +173,8 @@ class ServerSession(ABC, Generic[ServerT]):
             server.process.end()
 
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT:
-        """Return the server for an arm in a block: the running or shared one, or a new one."""
-        turn = ("", 0) if self._shared else (arm.id, block)
+        """Return the server for an arm in a block: the running one, or a new one."""
+        turn = (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started
         self.close()
@@ -199,15 +193,13 @@ class ServerSession(ABC, Generic[ServerT]):
     def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation:
         """Warm up a server with one generation; if that fails, end the server."""
         try:
-            generation = self._asked(server, self._warm_up_of(arm))
+            request = self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS)
+            generation = self._asked(server, replace(request, warm_up=True))
         except FailedError:
             self.rest()
             raise
         self._warm = self._turn
         return generation
-
-    def _warm_up_of(self, arm: ArmPlan) -> ServerRequest:
-        return replace(self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS), warm_up=True)
 
     def _asked(self, server: ServerT, prompt: ServerRequest) -> Generation:
         try:
@@ -239,10 +231,8 @@ class ServerSession(ABC, Generic[ServerT]):
 
     def _request(self, arm: ArmPlan, text: str, limit: int) -> ServerRequest:
         thinking = self._campaign.settings.thinking
-        draft, depth = self._draft(arm), (arm.method.n_max or 0) if self._shared else None
-        return ServerRequest(
-            arm=arm, text=text, limit=limit, draft=draft, thinking=thinking, depth=depth
-        )
+        draft = self._draft(arm)
+        return ServerRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
 
     def _draft(self, arm: ArmPlan) -> str | None:
         draft = arm.method.draft

@@ -77,5 +77,5 @@ def require_plain(drafted: int | None) -> None:
     if drafted:
         raise BadAnswerError(
             f"the baseline's server drafted {drafted} tokens; give a server that was started "
-            "without speculation, or that takes the depth from each request"
+            "without speculation"
         )

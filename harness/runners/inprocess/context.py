@@ -131,10 +131,6 @@ class Context:
     def is_end(self, token: int) -> bool:
         return self.weights.is_end(token)
 
-    def logits(self, count: int) -> NDArray[np.float32]:
-        """Return the first `count` logit rows of the last step; the next step overwrites them."""
-        return self._rows[:count]
-
     def margins(self, count: int) -> list[float]:
         """Return the top logit minus the second, for the first `count` rows of the last step."""
         top = np.partition(self._rows[:count], -2, axis=1)[:, -2:]

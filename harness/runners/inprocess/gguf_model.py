@@ -1,7 +1,7 @@
 """A loaded model: weights, vocabulary and chat template of one GGUF file."""
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from harness.campaign.conversation import messages
 from harness.campaign.model import ALL_LAYERS
 from harness.errors import BadInputError, MachineError
-from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.models.thinking import arguments
 from harness.runners.inprocess import engine_log
 from schemas.submission import SplitMode
@@ -127,37 +126,3 @@ def _load_error(path: Path) -> MachineError | BadInputError:
             "try --gpu-layers with fewer layers, or a smaller quantisation"
         )
     return BadInputError(f"{path.name} could not be loaded as a GGUF model ({why})")
-
-
-def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | None:
-    """Return in one line why two vocabularies do not match; `None` if they match."""
-    for name, read in _compared(target):
-        theirs, ours = read(draft.vocab), read(target.vocab)
-        if theirs != ours:
-            return f"the draft's {name} is {theirs}, the target's is {ours}"
-    difference = abs(target.vocabulary_size - draft.vocabulary_size)
-    if difference > SIZE_DIFFERENCE:
-        return (
-            f"the vocabulary sizes differ by {difference} tokens; a difference of at most "
-            f"{SIZE_DIFFERENCE} is allowed"
-        )
-    for token in range(FIRST_COMPARED, min(target.vocabulary_size, draft.vocabulary_size)):
-        theirs = llama_cpp.llama_vocab_get_text(draft.vocab, token)
-        ours = llama_cpp.llama_vocab_get_text(target.vocab, token)
-        if theirs != ours:
-            return f"token {token} is {theirs!r} in the draft and {ours!r} in the target"
-    return None
-
-
-def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
-    """Yield the properties that must be equal in both vocabularies: their names and getters.
-
-    The ids of BOS and EOS must be equal only if the tokenizer adds these tokens.
-    """
-    yield "vocabulary type", llama_cpp.llama_vocab_type
-    yield "setting for adding BOS", llama_cpp.llama_vocab_get_add_bos
-    yield "setting for adding EOS", llama_cpp.llama_vocab_get_add_eos
-    if llama_cpp.llama_vocab_get_add_bos(target.vocab):
-        yield "first token (BOS)", llama_cpp.llama_vocab_bos
-    if llama_cpp.llama_vocab_get_add_eos(target.vocab):
-        yield "last token (EOS)", llama_cpp.llama_vocab_eos

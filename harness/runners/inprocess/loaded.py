@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError
-from harness.runners.base import FailedError, Failure
 from harness.runners.inprocess import drafters, engine_log
 from harness.runners.inprocess.context import Context, with_default_attention
-from harness.runners.inprocess.gguf_model import LoadedWeights, vocabulary_mismatch
+from harness.runners.inprocess.gguf_model import LoadedWeights
 from harness.runners.inprocess.loop import Drafter
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.probes import widest
@@ -46,10 +45,6 @@ class LoadedModels:
         path = next(model.on_disk for model in self._campaign.drafts if model.model.id == draft)
         try:
             weights = LoadedWeights(path, gpu_layers=settings.draft_gpu_layers)
-            mismatch = vocabulary_mismatch(self.weights, weights)
-            if mismatch is not None:
-                weights.close()
-                raise FailedError(Failure(reason="vocabulary-mismatch", detail=mismatch))
             self.drafts[draft] = Context(weights, settings, name=f"draft {draft}", outputs=1)
         except HarnessError as error:
             raise engine_log.failed("load-failed", error) from error

@@ -9,9 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import psutil
-from numpy.typing import NDArray
 
 from harness.runners.inprocess.context import Context
 
@@ -21,14 +19,13 @@ _SHARE_OF_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptState:
-    """A processed prompt: the greedy choice after it, with margin and logits, and the time taken.
+    """A processed prompt: the greedy choice after it, with its margin, and the time taken.
 
     `prompt_ms` is `None` if the prompt did not have to be processed.
     """
 
     first: int
     margin: float
-    logits: NDArray[np.float32]
     prompt_ms: float | None = None
 
 
@@ -83,7 +80,6 @@ class PromptStates:
         if size_bytes <= self._left_bytes:
             saved = context.state()
             self._left_bytes -= len(saved)
-        logits = context.logits(1)[0].copy()
-        prompt_state = PromptState(first=first, margin=context.margins(1)[0], logits=logits)
+        prompt_state = PromptState(first=first, margin=context.margins(1)[0])
         self._states[key] = (prompt_state, saved)
         return prompt_state

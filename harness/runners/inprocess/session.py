@@ -29,7 +29,7 @@ from harness.runners.inprocess import engine_log
 from harness.runners.inprocess.context import Context, DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
-from harness.runners.inprocess.loop import SampledTarget, Sampler, decode
+from harness.runners.inprocess.loop import decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report
 from schemas.codec import token_digest
@@ -178,15 +178,12 @@ class LlamaSession:
         # The draft's prompt processing is part of the request: a user waits for that too.
         drafter = loaded.drafter(arm, prompt, truth or ())
         state = self._states.ensure_prompt_state(target, prompt)
-        sampler = self._sampler(request, prompt)
-        drawn = SampledTarget(target, sampler, held=len(prompt)) if sampler else None
-        first = sampler.draw(state.logits, len(prompt)) if sampler else state.first
         decoded = decode(
-            target=drawn or target,
+            target=target,
             drafter=drafter,
             prompt=prompt,
-            first=first,
-            first_margin=state.margin if arm.role == "baseline" and not sampler else None,
+            first=state.first,
+            first_margin=state.margin if arm.role == "baseline" else None,
             max_output_tokens=request.max_output_tokens,
         )
         wall_ms = (time.perf_counter() - began) * 1000
@@ -209,14 +206,6 @@ class LlamaSession:
             rounds=decoded.rounds,
             finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
         )
-
-    def _sampler(self, request: TrialRequest, prompt: list[int]) -> Sampler | None:
-        """Return the sampler of a request: texts differ between blocks, but not between arms."""
-        settings = self._campaign.settings
-        if settings.temperature is None:
-            return None
-        key = f"{settings.sampling_seed + request.block} {token_digest(prompt)}"
-        return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
         """Return the token ids of prompt and baseline answer; empty if the method needs no answer.

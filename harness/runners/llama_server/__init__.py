@@ -1,10 +1,10 @@
-"""The runner for any llama-server binary; starts a fresh server if an arm needs its own."""
+"""The runner for any llama-server binary; a fresh server for every arm."""
 
 from functools import partial
 
 from harness.runners.base import Adapter
 from harness.runners.llama_server.binary import find
-from harness.runners.llama_server.launch import command_lines, one_server
+from harness.runners.llama_server.launch import command_lines
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 
@@ -15,6 +15,5 @@ def connect(options: ConnectionOptions) -> Adapter:
         open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),
         commands=partial(command_lines, options=options),
-        one_server=partial(one_server, options=options),
         seen=lambda campaign: find(options.binary).report(campaign, options.backend).engine,
     )

@@ -121,7 +121,6 @@ def completion_request(
     probabilities: int = 0,
     sampling: Sampling | None = None,
     reread: bool = True,
-    depth: int | None = None,
 ) -> Json:
     """Return the body of a completion request; decoding is greedy without `sampling`.
 
@@ -139,8 +138,6 @@ def completion_request(
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
         body["n_probs"] = probabilities
-    if depth is not None:
-        body["speculative.n_max"] = depth  # for ik_llama.cpp; 0 turns drafting off
     return body
 
 
@@ -209,7 +206,7 @@ def generate(
     """
     before = _page(client) if prompt.arm.drafts and counts else None
     began = time.perf_counter()
-    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling, depth=prompt.depth)
+    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling)
     answer = client.post("/completion", body)
     wall_ms = (time.perf_counter() - began) * 1000
     done = read_completion(answer)
@@ -285,14 +282,12 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
 
 
 def margins_of(
-    client: Client, prompt: tuple[int, ...], known: Generation, depth: int | None
+    client: Client, prompt: tuple[int, ...], known: Generation
 ) -> tuple[float, ...] | None:
     """Return a generation's margins from a second answer; `None` if its tokens are different."""
     if known.tokens is None:
         return None
-    request = completion_request(
-        prompt, known.output_tokens, probabilities=2, reread=False, depth=depth
-    )
+    request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
     answer = client.post("/completion", request)
     return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
 

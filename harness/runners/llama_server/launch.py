@@ -13,8 +13,6 @@ from harness.runners.http.client import Client, ServerAddress, ServerSilentError
 from harness.runners.llama_server.argv import arguments
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.options import ConnectionOptions
-from schemas.method import limit
-from schemas.vocabulary import METHODS
 
 # A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
@@ -67,22 +65,6 @@ def _is_ours(port: int, name: str) -> None:
         raise ServerSilentError(f"a different server answers on port {port}")
 
 
-def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
-    """Whether one server can answer for all arms: ik_llama.cpp accepts a depth per request."""
-    alone = any(arm.concurrency > 1 or arm.gpu_layers is not None for arm in campaign.arms)
-    methods = [arm.method for arm in campaign.arms if arm.drafts]
-    entry = METHODS[methods[0].type].ik_llama_cpp if methods else None
-    kinds = {(each.types, each.draft, each.n_min, each.p_min) for each in methods}
-    if alone or len(kinds) != 1 or entry is None or not entry.by_request:
-        return False
-    return find(options.binary).abilities.stages
-
-
-def deepest(campaign: Campaign) -> ArmPlan:
-    """Return the arm with the largest draft depth, whose arguments start the shared server."""
-    return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
-
-
 def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
     """Return a command line for each server to be started; port 0 stands for a free port.
 
@@ -90,8 +72,7 @@ def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, 
     """
     binary, lines = find(options.binary), []
     binary.backend(campaign, options.backend)
-    shared = campaign.interleaved == "prompt"
-    for arm in (deepest(campaign),) if shared else campaign.arms:
+    for arm in campaign.arms:
         try:
             argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
         except FailedError as error:

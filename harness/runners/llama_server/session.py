@@ -1,7 +1,6 @@
 """Measure through any llama-server binary: a fresh server for every arm in every block.
 
 Most machines have room for only one target, so each arm runs alone for one pass over the prompts.
-If requests can set the draft depth, one server answers for all arms.
 """
 
 import time
@@ -20,7 +19,7 @@ from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
 from harness.runners.llama_server import completion
 from harness.runners.llama_server.binary import find
-from harness.runners.llama_server.launch import deepest, start, without_places
+from harness.runners.llama_server.launch import start, without_places
 from harness.runners.llama_server.server_log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
 from harness.runners.probes import INSTEAD
@@ -33,7 +32,6 @@ class LlamaServerSession(ServerSession[Server]):
         """Find the binary. Raises `HarnessError` if no binary is found."""
         super().__init__(campaign)
         self._binary = find(options.binary)
-        self._shared = self._shared and self._binary.abilities.stages
         self._options = options
         self._prompts: dict[str, tuple[int, ...]] = {}
 
@@ -69,7 +67,6 @@ class LlamaServerSession(ServerSession[Server]):
             raise MachineError(f"single steps cannot be timed: {error}; {INSTEAD}") from error
 
     def _start(self, arm: ArmPlan) -> Server:
-        arm = deepest(self._campaign) if self._shared else arm
         began = time.perf_counter()
         limit_s = self._options.answer_limit_s
         process = start(arm, self._campaign, self._binary, limit_s=limit_s)
@@ -98,9 +95,7 @@ class LlamaServerSession(ServerSession[Server]):
     def _margins(
         self, server: Server, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        return completion.margins_of(
-            server.client, self._tokens(server, prompt), known, prompt.depth
-        )
+        return completion.margins_of(server.client, self._tokens(server, prompt), known)
 
     def _tokens(self, server: Server, prompt: ServerRequest) -> tuple[int, ...]:
         """Return the prompt's token ids, rendered once; every arm gets the same ids."""

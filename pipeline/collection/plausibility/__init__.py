@@ -41,7 +41,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
     """
     own, entries = candidate.own, candidate.corpus.entries
     for kind, index in candidate.corpus.marks.items():
-        copies = [copy for copy in index.copies(own.marks[kind]) if candidate.is_apart(copy[0])]
+        copies = [copy for copy in index.copies(own.marks[kind]) if copy[0] != candidate.position]
         if copies:  # the earliest of those that share the most
             position, shared, total = max(copies, key=itemgetter(1))
             return Observation(
@@ -191,12 +191,7 @@ def _peers(
         return
     for (account, *_), (position, other) in islice(corpus.runs.get(key, {}).items(), MOST_PEERS):
         there, theirs = corpus.entries[position], corpus.outputs[position].get(other)
-        if (
-            theirs is None
-            or account == own.account
-            or not candidate.is_apart(position)
-            or not candidate.same_weights(position)
-        ):
+        if theirs is None or account == own.account or not candidate.same_weights(position):
             continue
         found = agreement(mine, theirs)
         if found is not None:

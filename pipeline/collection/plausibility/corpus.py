@@ -10,8 +10,6 @@ from estimates.voices import AGREEING
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.arm_outputs import ArmOutputs, Outputs, by_arm, outputs_of
 from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
-from schemas.codec import content_digest
-from schemas.migrations import forms
 from schemas.submission import Submission
 from schemas.vocabulary.flags import Severity
 
@@ -146,33 +144,6 @@ class Corpus:
         """The baseline speeds measured on each device, for each target and over all targets."""
         return peers.peer_speeds(each.speed for each in self.entries)
 
-    @cached_property
-    def digests(self) -> dict[tuple[str, str], int]:
-        """The position of each submission of a contributor, by account and digest of its file.
-
-        A submission whose file's digest is unknown has the digests of every format version.
-        """
-        found: dict[tuple[str, str], int] = {}
-        for position, each in enumerate(self.entries):
-            if each.submission.contributor is not None:
-                known = (
-                    [each.digest] if each.digest else map(content_digest, forms(each.submission))
-                )
-                found |= {(each.account, digest): position for digest in known}
-        return found
-
-    def replaced_by(self, submission: Submission) -> set[int]:
-        """The positions of all submissions that this one replaces, directly or through others."""
-        found: set[int] = set()
-        while submission.supersedes and submission.contributor:
-            ending = submission.supersedes.removesuffix(".json").rpartition("-")[2]
-            position = self.digests.get((account_of(submission.contributor), ending))
-            if position is None or position in found:
-                break
-            found.add(position)
-            submission = self.entries[position].submission
-        return found
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
@@ -207,12 +178,3 @@ class CorpusComparison:
         """Whether models that both submissions name have equal digests, if both state digests."""
         here, there = self.corpus.weights[self.position], self.corpus.weights[position]
         return all(there.get(name, digest) == digest for name, digest in here.items())
-
-    def is_apart(self, position: int) -> bool:
-        """Whether the entry is a different submission, and neither supersedes the other."""
-        other, replaced_by = self.corpus.entries[position].submission, self.corpus.replaced_by
-        return (
-            position != self.position
-            and position not in replaced_by(self.own.submission)
-            and self.position not in replaced_by(other)
-        )

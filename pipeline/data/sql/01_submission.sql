@@ -16,7 +16,6 @@ select
   document.measured_until,
   document.contributor,
   document.notes,
-  document.supersedes,
   document.licence,
   document.tool.name as tool_name,
   document.tool.version as tool_version,

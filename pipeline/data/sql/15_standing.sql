@@ -1,18 +1,9 @@
--- One row is the status of one submission: whether it counts and, if not, the reason, the day and
--- the replacement. Nothing is ever removed, so every submission has exactly one row. Figures that
+-- One row is the status of one submission: whether it counts and, if not, the reason and the day.
+-- Nothing is ever removed, so every submission has exactly one row. Figures that
 -- cannot be right, or of an unidentified device (`flagged`), count in no aggregate, but a local
 -- preview shows them. A lifecycle entry may end one result, or all results of a contributor.
 create table standing as
-with replaced as (
-  select
-    supersedes as file,
-    min(submission order by measured_from, submission) as superseded_by,
-    min(measured_until) as superseded_on
-  from submission
-  where supersedes is not null and not preview
-  group by supersedes
-),
-ended as (
+with ended as (
   select
     submission,
     coalesce(own.document, everything.document) as entry
@@ -47,17 +38,14 @@ select
   submission.file,
   case
     when ended.entry is not null then ended.entry.status
-    when replaced.file is not null then 'superseded'
     when implausible.submission is not null then 'flagged'
     else 'counted'
   end as standing,
   standing = 'counted' as counted,
   coalesce(ended.entry.reason, implausible.message) as standing_reason,
-  coalesce(ended.entry.date, replaced.superseded_on::date) as standing_since,
-  replaced.superseded_by
+  ended.entry.date as standing_since
 from submission
 left join ended on ended.submission = submission.submission
-left join replaced on replaced.file = submission.file and not submission.preview
 left join implausible on implausible.submission = submission.submission
   and not submission.preview
 order by submission.submission;

@@ -2,7 +2,7 @@
 -- for sources; `key` stands for its file.
 select
   submission,
-  md5(row(key, setup, standing_reason, standing_since, superseded_by)::varchar) as inputs
+  md5(row(key, setup, standing_reason, standing_since)::varchar) as inputs
 from loaded
 join setup using (submission)
 join standing using (submission)

@@ -14,7 +14,6 @@ from pipeline.site.pages import (
     feeds,
     fits,
     home,
-    learned_file,
     overviews,
     slower,
     submissions,
@@ -29,8 +28,7 @@ def pages(
 ) -> Iterator[Page | Asset]:
     """Yield all generated pages and the files that they load; `files` are the exported data."""
     pairs = tuple(evidence_file.pairs(connection))
-    rates = learned_file.learned_rates(connection)
-    common = answer_pages.common_answers(pairs, rates)
+    common = answer_pages.common_answers(pairs)
     yield template_environment.vocabulary_file()
     yield template_environment.names_file()
     yield home.home(connection, site, common)
@@ -41,8 +39,8 @@ def pages(
     yield submissions.index(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from feeds.feeds(connection, site)
-    yield from fits.fits(connection, site, rates)
-    yield from answer_pages.answers(connection, site, pairs, rates, common)
-    yield from slower.slower(connection, site)
+    yield from fits.fits(site)
+    yield from answer_pages.answers(connection, site, pairs, common)
+    yield slower.slower(site)
     yield data.data_page(connection, site, files)
     yield from data.programs(connection, site, files, common)

@@ -20,7 +20,8 @@ from answers.acceptance import fitted
 from answers.answer_json import evidence_of
 from answers.catalog import model_meant
 from answers.deciding import STRIP
-from answers.evidence import ALL_TASKS, PairFigure, of_model
+from answers.evidence import ALL_TASKS, PairFigure, of_model, rig_of
+from answers.kinds import machine_kind
 from answers.listed import (
     PROCESSORS,
     ListedMachine,
@@ -29,7 +30,6 @@ from answers.listed import (
     model_label,
 )
 from answers.names import read_model
-from answers.rates import Rate
 from answers.sentences import template
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
@@ -57,7 +57,6 @@ def dots_of(dots: Dots, pair: PairFigure | None) -> Sequence[float]:
 def answer_files(
     site: Site,
     pairs: Iterable[PairFigure],
-    rates: Sequence[Rate],
     addresses: Mapping[str, str] = MappingProxyType({}),
     dots: Dots = MappingProxyType({}),
     only: Container[str] | None = None,
@@ -71,7 +70,7 @@ def answer_files(
     models = listed_models(by_model)
     targets = {key: _target(key, by_model.get(key, ())) for key, _ in models}
     asked = tuple(listed_machines(chain(*by_model.values())))
-    computers = tuple(machines_of(asked, rates))
+    computers = tuple(machines_of(asked))
     on_map = launchers.devices_on_map(
         ((each.number, each.computer) for each in computers), chain(*by_model.values())
     )
@@ -89,9 +88,7 @@ def answer_files(
         if only is None or key in only:
             own = {key: of_model(by_model, key)}
             drawn = [dots_of(dots, pair) for pair in _whole(own[key])]
-            for_page, for_launchers = _kept_files(
-                site.cache, (key, name), machines, own, drawn, rates
-            )
+            for_page, for_launchers = _kept_files(site.cache, (key, name), machines, own, drawn)
             yield Asset(path=f"{FOLDER}/{targets[key]}.json", data=for_page)
             yield launchers.model_file(targets[key], for_launchers, site.as_of)
 
@@ -102,10 +99,9 @@ def _kept_files(
     machines: Mapping[str, PlannedMachine],
     own: Mapping[str, Sequence[PairFigure]],
     drawn: Sequence[Sequence[float]],
-    rates: Sequence[Rate],
 ) -> Sequence[bytes]:
     """The two parts of `_files`, from the cache if no figure and no machine has changed."""
-    inputs = ["answers", model, [*machines], drawn, msgspec.to_builtins((own, rates))]
+    inputs = ["answers", model, [*machines], drawn, msgspec.to_builtins(own)]
     rows = ["rows", model, msgspec.to_builtins(own)]
     cache.keep(rows)
     made = cache.get_or_make(inputs, partial(_files, model, machines, own, drawn, cache, rows))
@@ -116,8 +112,8 @@ def rules() -> Mapping[str, object]:
     """The numbers and sentences from which `decides.js` and `accepted.js` compute what decides."""
     known = fitted()
     names = ("even", "no-acceptance", "expected-acceptance", "strip")
-    interval = {name: getattr(known, name) for name in ("reach", "spread", "apart")}
-    return {"shares": STRIP, **interval, **{name: template(name) for name in names}}
+    deviation = {"spread": known.spread, "apart": known.apart}
+    return {"shares": STRIP, **deviation, **{name: template(name) for name in names}}
 
 
 def _target(key: str, own: Iterable[PairFigure]) -> str:
@@ -153,15 +149,19 @@ def _listed(
 ) -> Iterator[tuple[object, ...]]:
     """Yield each machine's entry in the index, whose free memory is known for a single card.
 
+    The last value is the reach of intervals with the visitor's acceptance.
+
     Its cards, and its id on the map, are true if they follow from its name and its memory.
     """
-    known = {each.number: each.computer.devices for each in computers}
+    known = {each.number: each.computer for each in computers}
     for number, each in enumerate(asked):
-        cards, device = known.get(number, ()), on_map.get(number)
+        computer, device = known.get(number), on_map.get(number)
+        cards = computer.devices if computer else ()
         free = int(cards[0].free_mib) if len(cards) == 1 else None
         gib, own = each.gib and round(each.gib), device == launchers.own_id(each)
         named = each.cards == _cards_in(each.name)
-        yield each.name, gib, each.kind, named or each.cards, free, own or device
+        reach = computer and fitted().reach(machine_kind(rig_of(computer)))
+        yield each.name, gib, each.kind, named or each.cards, free, own or device, reach
 
 
 def _cards_in(name: str) -> str:

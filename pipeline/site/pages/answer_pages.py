@@ -16,7 +16,6 @@ from answers.listed import (
 )
 from answers.machines import described_computer
 from answers.names import read_model
-from answers.rates import Rate
 from pipeline.site.pages import evidence_file, strips
 from pipeline.site.pages.answer_card import card_of
 from pipeline.site.pages.answer_files import answer_files, dots_of
@@ -69,21 +68,21 @@ class CommonAnswer:
         return f"{FINDINGS[self.found.verdict]}, expected {say.times(judged.gain.estimate)}"
 
 
-def common_answers(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Sequence[CommonAnswer]:
+def common_answers(pairs: Iterable[PairFigure]) -> Sequence[CommonAnswer]:
     """The answers to the questions in `listed.toml`; those with figures of most people are first.
 
     Models that do not fit come last.
     """
-    return sorted(_common(pairs, rates), key=attrgetter("place"))
+    return sorted(_common(pairs), key=attrgetter("place"))
 
 
-def _common(pairs: Iterable[PairFigure], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
+def _common(pairs: Iterable[PairFigure]) -> Iterator[CommonAnswer]:
     by_model = grouped(pairs, attrgetter("model"))
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
         machine = machines[asked["machine"]]
         computer = described_computer(machine.words)
-        question = question_by_name(asked["model"], computer, pairs=by_model, rates=rates)
+        question = question_by_name(asked["model"], computer, pairs=by_model)
         if question is not None:
             yield CommonAnswer(
                 machine=f"{machine.name} {machine.gib:g} GB",
@@ -96,7 +95,6 @@ def answers(
     connection: duckdb.DuckDBPyConnection,
     site: Site,
     pairs: Sequence[PairFigure],
-    rates: Sequence[Rate],
     common: Sequence[CommonAnswer],
 ) -> Iterator[Page | Asset]:
     """Yield the evidence file, all answer files, and the pages of the common answers."""
@@ -105,7 +103,7 @@ def answers(
     drawn = strips.rows_by_method(connection)
     dots = {(row.device, row.target, row.method): row.dots for row in drawn}
     yield evidence_file.evidence_file(pairs)
-    yield from answer_files(site, pairs, rates, addresses, dots)
+    yield from answer_files(site, pairs, addresses, dots)
     yield render("answers.md.jinja", path="answers/index.md", site=site, common=common)
     for each in common:
         key, judged = each.found.question.model, each.found.judged

@@ -24,10 +24,8 @@ from answers.evidence import PairFigure
 from answers.kinds import machine_kind
 from answers.listed import ListedMachine, as_asked, question_about, with_ways
 from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
-from answers.model import ModelFacts
 from answers.names import ModelRef
 from answers.question import Question
-from answers.rates import Rate, rates_of, with_rates
 from answers.ways import PlannedModel
 from pipeline.site.pages.answer_card import Words, words_at, words_of
 from pipeline.site.pages.launchers import methods_of
@@ -54,7 +52,7 @@ MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True)
 class PlannedMachine:
-    """A machine with known memory, its number in the index, and the memory rates reached on it.
+    """A machine with known memory, and its number in the index.
 
     `others` is the machine with other sizes of main memory: by size in GiB, the smallest first.
     """
@@ -62,36 +60,25 @@ class PlannedMachine:
     number: int
     computer: Computer
     digest: str
-    rates: tuple[Rate, ...]
     ram_gib: float = 0
     others: tuple["PlannedMachine", ...] = ()
 
-    def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
-        """The machine with the rates reached with similar models, and a digest of all of it."""
-        computer = self.computer
-        if self.rates:
-            computer = with_rates(computer, self.rates, facts)
-        speed = computer.speed
-        return f"{self.digest} {speed.device.gb_per_s} {speed.host.gb_per_s}", computer
 
-
-def machines_of(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[PlannedMachine]:
+def machines_of(asked: Iterable[ListedMachine]) -> Iterator[PlannedMachine]:
     """Yield the listed machines of known memory, numbered by their places in the list."""
     for number, machine in enumerate(asked):
         with suppress(QuestionError):  # a card of unknown size
-            found = _of_words(number, machine.words, rates)
+            found = _of_words(number, machine.words)
             sizes = () if found.computer.unified else MAIN_MEMORIES_GIB
             described = (replace(machine.words, ram=float(gib)) for gib in sizes)
-            others = tuple(_of_words(number, each, rates) for each in described)
+            others = tuple(_of_words(number, each) for each in described)
             yield with_fields(found, others=others)
 
 
-def _of_words(number: int, words: MachineWords, rates: Iterable[Rate]) -> PlannedMachine:
+def _of_words(number: int, words: MachineWords) -> PlannedMachine:
     computer = described_computer(words)
     digest = sha256(msgspec.json.encode(computer)).hexdigest()
-    return PlannedMachine(
-        number, computer, digest, rates_of(computer, rates), words.ram or DEFAULT_RAM_GIB
-    )
+    return PlannedMachine(number, computer, digest, words.ram or DEFAULT_RAM_GIB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +131,9 @@ class ModelRows:
         Without figures of this machine, a model that does not fit needs no way to draft.
         """
         shared = self._of_memory(machine.computer)
-        own, computer = machine.with_rates_for(shared.question.target.facts)
+        own = machine.digest
         if own not in self.known:
-            question = replace(shared.question, computer=computer)
+            question = replace(shared.question, computer=machine.computer)
             if question.figures_here:
                 question = with_ways(question)
             self.known[own] = _row(answer(question, placed=shared.placed), shared.alike)

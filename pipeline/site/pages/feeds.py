@@ -1,4 +1,4 @@
-"""Write Atom feeds of new results and of changes between builds, and a badge for a README.
+"""Write Atom feeds of new results and of changes between builds.
 
 Dates come from the data, so that the same results give the same bytes. The UUID of an entry is made
 from the entry's subject; links are relative if the site's address is unknown.
@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import TypeAlias
 
 import duckdb
-import orjson
 
 from pipeline.site.pages import model
 from pipeline.site.pages.template_environment import from_template
@@ -26,7 +25,7 @@ EPOCH = "1980-01-01T00:00:00Z"
 
 
 def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Asset]:
-    """Three Atom feeds (RFC 4287), and the badge."""
+    """Three Atom feeds (RFC 4287)."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
     steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
     changes = (row for row in read(connection, "acceptance_step") if row.acceptance_step)
@@ -46,34 +45,6 @@ def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[m
             items=items,
         )
         yield model.Asset(path=path, data=text.encode())
-    yield badge(connection)
-
-
-def badge(connection: duckdb.DuckDBPyConnection) -> model.Asset:
-    """The badge of the whole collection, as an endpoint for shields.io.
-
-    It uses only confirmed cells, because anybody can send a result.
-    """
-    surest = [
-        row.interval_low
-        for row in read(connection, "surest_gain", kind="overall")
-        if row.tier == "measured" and row.confirmed
-    ]
-    (counts,) = read(connection, "confirmed")
-    words = badge_words(next(iter(surest), None), counts)
-    value = {"schemaVersion": 1, "label": "Draftmap", **words}
-    return model.Asset(path="badges/overall.json", data=orjson.dumps(value) + b"\n")
-
-
-def badge_words(at_least: float | None, counts: Row) -> Mapping[str, str]:
-    """The badge's text and colour: blue for a clear gain, orange for confirmed losses, or grey."""
-    gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
-    if counts.confirmed:
-        message = f"{gain}, {counts.losses} of {counts.confirmed} confirmed lose"
-    else:
-        message = "not confirmed yet" if counts.cells else "not measured"
-    colour = "blue" if at_least else "orange" if counts.losses else "lightgrey"
-    return {"message": message, "color": colour}
 
 
 def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: model.Site) -> Item:

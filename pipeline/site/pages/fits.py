@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from math import ceil, floor
 
-import duckdb
 import orjson
 
 from answers import catalog, placement, usual_weights
@@ -17,10 +16,11 @@ from answers.listed import model_label
 from answers.machines import MachineWords, described_computer
 from answers.model import Setting
 from answers.names import read_model
-from answers.rates import Rate
+from answers.planner_errors import planner_errors
 from answers.shapes import shapes
+from answers.speed import SPEED_ERROR
 from answers.ways import DraftSource, PlannedModel, Way
-from pipeline.site.pages import answer_files, learned_file
+from pipeline.site.pages import answer_files
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import grouped
@@ -39,14 +39,10 @@ SHOWN_MEMORIES = (4, 8, 12, 16, 24, 32, 48)
 HEAD_DEPTH = 3
 
 
-def fits(
-    connection: duckdb.DuckDBPyConnection, site: Site, rates: tuple[Rate, ...]
-) -> Iterator[Page | Asset]:
-    """Yield the page, its data file, and the file of what the planner learned from results."""
-    errors = learned_file.errors_of(rates, learned_file.memory_used(connection))
+def fits(site: Site) -> Iterator[Page | Asset]:
+    """Yield the page and its data file."""
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
     yield Asset(path=PATH, data=needs)
-    yield Asset(path=learned_file.PATH, data=learned_file.learned_file(rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
@@ -66,8 +62,8 @@ def fits(
         ),
         memories=SHOWN_MEMORIES,
         lines=orjson.loads(site.cache.get_or_make("fits", lambda: orjson.dumps(lines()))),
-        own_errors=tuple(learned_file.own_errors(errors)),
-        learned_path=learned_file.PATH,
+        errors=planner_errors(),
+        speed_error=SPEED_ERROR,
     )
 
 

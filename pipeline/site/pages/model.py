@@ -99,7 +99,6 @@ device_address = partial(_at, "devices/{}/")
 target_address = partial(_at, "models/{}/")
 answer_address = partial(_at, "answers/{}/")
 submission_address = partial(_at, "submissions/{}/")
-device_file = partial(_at, "data/devices/{}.json")  # the file has the page's name
 ADDRESSES: Mapping[str, Callable[[str], str]] = {
     "device": device_address,
     "target": target_address,

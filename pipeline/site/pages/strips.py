@@ -1,15 +1,14 @@
 """Draw the strips: one row for each device and model, the same on every page."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import NamedTuple
 
 import duckdb
 
 from pipeline.site.pages import model
-from pipeline.site.pages.drawing import log_position
 from pipeline.site.rows import Row, grouped, read
 from pipeline.site.tally import USUAL_ROWS, Figure, direction, spread, tally
 from schemas.vocabulary import COMMON_DEVICES, GRADES, METHODS, SIZES, VERDICTS, say
@@ -44,14 +43,6 @@ class Strip:
     line: tuple[float, float] | None
     dots: tuple[float, ...]
     others: tuple[float, ...]
-
-
-class Choice(NamedTuple):
-    """A filter on the map: its options are values that occur in the rows, with their labels."""
-
-    name: str
-    label: str
-    options: tuple[tuple[str | int, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,17 +163,17 @@ def figures(rows: Iterable[Row]) -> list[Figure]:
     return [Figure(row.speedup, row.verdict, row.method, row.backing) for row in rows]
 
 
-def choices(rows: Sequence[Row]) -> Iterator[Choice]:
-    """The filters on the map, each with the options that occur in the rows."""
+def choices(rows: Sequence[Row]) -> Iterator[tuple[str, str, Sequence[tuple[str | int, str]]]]:
+    """The filters on the map: name, label, and the values that occur in the rows, with labels."""
     sizes = sorted({(row.size_order, row.size_class) for row in rows if row.size_class})
     letters = {grade(row) for row in rows}
     memories = sorted({row.vram_gib for row in rows if row.vram_gib})
     backends = sorted({row.backend for row in rows})
-    yield Choice("memory", "Memory", tuple((gib, f"{gib} GB") for gib in memories))
-    yield Choice("size", "Model size", tuple((label, label) for _, label in sizes))
-    yield Choice("backend", "Backend", tuple((each, each) for each in backends))
-    known = tuple((each.id, each.word) for each in GRADES.values() if each.id in letters)
-    yield Choice("grade", "Evidence", known)
+    yield "memory", "Memory", [(gib, f"{gib} GB") for gib in memories]
+    yield "size", "Model size", [(label, label) for _, label in sizes]
+    yield "backend", "Backend", [(each, each) for each in backends]
+    known = [(each.id, each.word) for each in GRADES.values() if each.id in letters]
+    yield "grade", "Evidence", known
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
@@ -284,8 +275,9 @@ def axis() -> list[tuple[str, float]]:
 
 
 def position(ratio: float, digits: int = 1) -> float:
-    """Percent along the axis; values beyond an end are drawn at that end."""
-    return log_position(ratio, LOW, HIGH, digits)
+    """Percent along the log axis; values beyond an end are drawn at that end."""
+    share = math.log(max(ratio, LOW) / LOW) / math.log(HIGH / LOW)
+    return round(min(share, 1.0) * 100, digits)
 
 
 def other_dots(row: Row) -> list[list[float]]:

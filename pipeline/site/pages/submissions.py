@@ -1,31 +1,34 @@
-"""Write a page for each submission."""
+"""Write a page for each submission: in full or, in a large collection, in a short form.
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+A short form has no charts and does not pass through MkDocs, which saves half a second of CPU time
+and 130 KB per submission.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 import duckdb
 import msgspec
-import orjson
 
 from estimates.model import AnswerLength
 from estimates.reasons import ANSWER_LENGTHS, answer_length, costs_of
 from estimates.requests import whole_request
-from pipeline.data.runs import MOST, runs
+from pipeline.data.runs import runs
 from pipeline.site.charts import draw
 from pipeline.site.pages import shown_commands
-from pipeline.site.pages.drawing import PlottedCurve, curve
 from pipeline.site.pages.ledger import registered
 from pipeline.site.pages.model import Asset, Page, Site, file_path, path_of, submission_address
-from pipeline.site.pages.summary_pages import AT_ONCE, MOST_PAGES, short_forms, with_own_page
-from pipeline.site.pages.template_environment import gib, plain_text, render
+from pipeline.site.pages.raw_files import MOST_FULL, is_large
+from pipeline.site.pages.template_environment import from_template, gib, plain_text, render
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say, sentence
 from schemas.vocabulary.axes import AXES
 
+AT_ONCE = 500  # submissions whose rows are in memory at the same time
+RUN = 64  # the usual number of submissions whose short forms are cached together
 MOST_LISTED = 200  # submissions on the page that lists them
-PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 # Axes for which the page has its own words.
 OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
 # Prompt lengths in tokens, from a question to a long document.
@@ -45,40 +48,15 @@ PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmEstimates:
-    """One arm with its estimates: `overall` is over all tasks, `tasks` has one per task."""
+class JudgedArm(NamedTuple):
+    """An arm that is compared with a baseline, and its estimates.
+
+    `rows` has the estimate over all tasks (`overall`) first, if there is one, then one per task.
+    """
 
     arm: Row
     overall: Row | None
-    tasks: tuple[Row, ...]
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The rows of the arm's table: the overall figure first, if there is one."""
-        return ((self.overall,) if self.overall else ()) + self.tasks
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """The contents of a submission's page; `parts` has the rows of the tables in `PARTS`."""
-
-    submission: Row
-    setup: Row
-    standing: Row
-    parts: Mapping[str, tuple[Row, ...]]
-
-    @property
-    def title(self) -> str:
-        """The measured target and the device, as a title."""
-        row, device = self.submission, self.setup.device_label
-        return plain_text(f"{row.target_name} {row.quantisation} on {device}, {row.backend}")
-
-    @property
-    def curve(self) -> PlottedCurve | None:
-        """The verification curve; `None` if it has a single point."""
-        pairs = [(point.width, point.step_ms) for point in self.parts["probe"]]
-        return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
+    rows: tuple[Row, ...]
 
 
 def index(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
@@ -96,45 +74,34 @@ def index(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
 
 
 def submission_pages(
-    connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
+    connection: duckdb.DuckDBPyConnection, site: Site, most_full: int = MOST_FULL
 ) -> Iterator[Page | Asset]:
-    """The page of each submission or, in a large collection, its short form."""
-    own = with_own_page(connection, most_pages)
-    if own is None:
+    """The page of each submission; in a collection of more than `most_full`, its short form."""
+    if not is_large(connection, most_full):
         listed = connection.table("submission").order("measured_until desc, submission")
         names = [name for (name,) in listed.select("submission").fetchall()]
         yield from (_full_page(connection, site, each) for each in evidence(connection, names))
         return
     credited = grouped(read(connection, "credits"), attrgetter("submission"))
-    for run in runs(connection, AT_ONCE // MOST):
-        links = [(each in own, site.link_from("")(file_path(f"{each}.json"))) for each in run.names]
+    for run in runs(connection, RUN):
+        links = [site.link_from("")(file_path(f"{each}.json")) for each in run.names]
         credit = [credited[each] for each in run.names]
         inputs = [run.names, run.inputs, credit, links, site.address, site.repository]
-        made = partial(_short_forms, connection, site, own, run.names)
+        made = partial(_short_forms, connection, site, run.names)
         yield from msgspec.msgpack.decode(site.cache.get_or_make(inputs, made), type=list[Asset])
 
 
-def _short_forms(
-    connection: duckdb.DuckDBPyConnection, site: Site, own: Container[str], names: Sequence[str]
-) -> bytes:
-    shown = ((each.submission.submission, _shown(each)) for each in evidence(connection, names))
-    return msgspec.msgpack.encode(list(short_forms(site, own, shown)))
+def _short_forms(connection: duckdb.DuckDBPyConnection, site: Site, names: Sequence[str]) -> bytes:
+    found = []
+    for shown in evidence(connection, names):
+        address = submission_address(shown["s"].submission)
+        text = from_template("leaf.html.jinja", site=site, url=site.link_from(address), **shown)
+        found.append(Asset(path=f"{address}index.html", data=text.encode()))
+    return msgspec.msgpack.encode(found)
 
 
-def _shown(each: Evidence) -> dict[str, object]:
-    """The template values for a submission's page and for its short form."""
-    return {
-        "it": each,
-        "judged_arms": tuple(arm_estimates(each.parts["arms"], each.parts["estimates"])),
-        "facts": tuple(machine_facts(each.submission, each.parts["gpus"])),
-        "engine_facts": tuple(engine_facts(each.submission)),
-        **each.parts,
-    }
-
-
-def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, evidence: Evidence) -> Page:
-    name = evidence.submission.submission
-    judged = arm_estimates(evidence.parts["arms"], evidence.parts["estimates"])
+def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, shown: Mapping[str, Any]) -> Page:
+    name = shown["s"].submission
     return render(
         "submission.md.jinja",
         path=path_of(submission_address(name)),
@@ -143,14 +110,18 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, evidence: Evid
         answer_length=pays_from,
         registered=registered().get(name, ()),
         figures=(draw(connection, "submission_tasks", site.cache, submission=name),),
-        settings=tuple(settings(evidence, judged)),
-        plot=(PLOT_WIDTH, PLOT_HEIGHT),
-        **_shown(evidence),
+        settings=tuple(settings(shown["s"], shown["setup"], shown["judged_arms"])),
+        **shown,
     )
 
 
-def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Evidence]:
-    """The evidence of each of these submissions, read in batches."""
+def evidence(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """The template values of each of these submissions, whose rows are read in batches.
+
+    `s` is the row of the submission; the rows of the tables in `PARTS` have the names there.
+    """
     of = attrgetter("submission")
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
@@ -158,31 +129,33 @@ def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Ite
         parts = {name: grouped(own[table], of) for name, table in PARTS.items()}
         rows, setups, standings = ({row.submission: row for row in own[table]} for table in SINGLE)
         for name in some:
-            yield Evidence(
-                submission=rows[name],
-                setup=setups[name],
-                standing=standings[name],
-                parts={part: found[name] for part, found in parts.items()},
-            )
+            row, device = rows[name], setups[name].device_label
+            listed = {part: found[name] for part, found in parts.items()}
+            title = f"{row.target_name} {row.quantisation} on {device}, {row.backend}"
+            yield {
+                "s": row,
+                "setup": setups[name],
+                "standing": standings[name],
+                "title": plain_text(title),
+                "judged_arms": tuple(arm_estimates(listed["arms"], listed["estimates"])),
+                "facts": tuple(machine_facts(row, listed["gpus"])),
+                "engine_facts": tuple(engine_facts(row)),
+                **listed,
+            }
 
 
-def arm_estimates(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[ArmEstimates]:
-    """Yield each arm that is compared with a baseline, together with its estimates."""
+def arm_estimates(arms: Iterable[Row], estimates: Iterable[Row]) -> Iterator[JudgedArm]:
+    of_arm = grouped(estimates, attrgetter("arm"))
     for arm in arms:
-        own = [row for row in estimates if row.arm == arm.arm]
-        if own:
-            yield ArmEstimates(
-                arm=arm,
-                overall=next((row for row in own if row.task is None), None),
-                tasks=tuple(row for task in TASKS for row in own if row.task == task),
-            )
+        if own := of_arm[arm.arm]:
+            rows = tuple(row for task in (None, *TASKS) for row in own if row.task == task)
+            yield JudgedArm(arm, rows[0] if rows and rows[0].task is None else None, rows)
 
 
 def settings(
-    it: Evidence, judged_arms: Iterable[ArmEstimates]
-) -> Iterator[tuple[ArmEstimates, shown_commands.NamedSetting]]:
+    row: Row, setup: Row, judged_arms: Iterable[JudgedArm]
+) -> Iterator[tuple[JudgedArm, shown_commands.NamedSetting]]:
     """Yield each arm that speculates, with the setting from which the page makes its command."""
-    row = it.submission
     for judged in judged_arms:
         if judged.arm.role == "speculation":
             setting = shown_commands.NamedSetting(
@@ -190,9 +163,9 @@ def settings(
                 draft=judged.arm.draft_label,
                 method=judged.arm.method,
                 depth=judged.arm.depth,
-                engine=it.setup.engine_label,
+                engine=setup.engine_label,
                 concurrency=judged.arm.concurrency,
-                conditions=it.setup.measured_with,
+                conditions=setup.measured_with,
             )
             yield judged, setting
 
@@ -255,16 +228,13 @@ def _words(*known: str | None) -> str:
 
 
 def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
-    """Template values for an arm's whole requests: a sentence, a table by length, and costs."""
+    """Template values for an arm's whole requests: a sentence, and a table by length."""
     row = next((row for row in estimates if row.whole_request is not None), None)
     costs = None if row is None else costs_of(row)
     if row is None or costs is None:
         return None
     return {
         "sentence": _request_sentence(row),
-        "costs_json": orjson.dumps(asdict(costs)).decode(),
-        "prompt_tokens": round(row.mean_prompt_tokens),
-        "output_tokens": max(2, round(row.mean_output_tokens)),
         "answers": ANSWER_LENGTHS,
         "rows": tuple(
             (prompt, tuple(whole_request(costs, prompt, answer) for answer in ANSWER_LENGTHS))

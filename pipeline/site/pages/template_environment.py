@@ -11,15 +11,16 @@ from functools import cache
 
 import msgspec
 import orjson
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from answers.names_table import packed
 from estimates.requests import STATED_ANSWER_TOKENS
+from pipeline.cache import Cache
 from pipeline.data.formats import csv_of, guarded
 from pipeline.site import charts
 from pipeline.site.pages import model, shown_commands, strips
-from pipeline.site.pages.drawing import whisker
 from pipeline.site.pages.model import Asset, Page, Site
 from schemas import vocabulary
 from schemas.vocabulary import say
@@ -102,6 +103,25 @@ def figures_as_csv(table: charts.Table) -> bytes:
     )
 
 
+class _Compiled(BytecodeCache):
+    """Compiled templates in the cache: compiling them all takes half a second."""
+
+    def __init__(self, kept: Cache) -> None:
+        self._kept = kept
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if (code := self._kept.get([bucket.key, bucket.checksum])) is not None:
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._kept.put([bucket.key, bucket.checksum], bucket.bytecode_to_string())
+
+
+def keep_compiled(kept: Cache) -> None:
+    """Read and write compiled templates in this cache from now on."""
+    environment().bytecode_cache = _Compiled(kept)
+
+
 @cache
 def environment() -> Environment:
     """The only Jinja2 environment: every value is escaped, and an unknown name is an error."""
@@ -123,7 +143,6 @@ def environment() -> Environment:
     built.globals |= {
         "axis": strips.axis(),
         "interval": say.interval,
-        "start_spread": say.start_spread,
         "sentence": vocabulary.sentence,
         "verdicts": vocabulary.VERDICTS,
         "grades": tuple(vocabulary.GRADES.values()),
@@ -203,5 +222,5 @@ def compact_json(value: object) -> Markup:
 # Functions that templates call as in Python.
 FILTERS: tuple[Callable[..., object], ...] = (
     *(say.number, say.rate, say.percent, say.count, say.best_of, say.bound),
-    *(day, gib, task, words, coded, compact_json, whisker),
+    *(day, gib, task, words, coded, compact_json),
 )

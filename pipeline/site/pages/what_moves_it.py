@@ -1,8 +1,8 @@
 """Write the page *What moves it*: charts, reference models on all devices, and where it loses."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 import duckdb
 from markupsafe import Markup
@@ -51,24 +51,20 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         losses=comparisons(pairs),
         pairs=len(pairs),
         slower=sum(map(is_slower, pairs)),
-        machines=reference_devices(rows),
+        machines=tuple(reference_devices(rows)),
         models=tuple(REFERENCE_MODELS.values()),
         finding=tally(strips.figures(of_the_first), "device") if of_the_first else "",
         sources=read(connection, "sources"),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceDevice:
-    """A device with its figure for each reference model; `None` for a model without a figure."""
+def reference_devices(
+    rows: Iterable[Row],
+) -> Iterator[tuple[Row, Sequence[strips.Strip | None]]]:
+    """Yield a row of each device with its figure for each reference model, or `None`.
 
-    device: str
-    label: str
-    figures: tuple[strips.Strip | None, ...]
-
-
-def reference_devices(rows: Iterable[Row]) -> Sequence[ReferenceDevice]:
-    """The devices with figures for reference models: those with most figures first."""
+    Devices with most figures come first.
+    """
     of_models = (row for row in rows if row.target in REFERENCE_MODELS)
     ordered = sorted(
         grouped(of_models, attrgetter("device")).values(),
@@ -79,44 +75,24 @@ def reference_devices(rows: Iterable[Row]) -> Sequence[ReferenceDevice]:
             own[0].device_label,
         ),
     )
-    return [
-        ReferenceDevice(
-            device=own[0].device,
-            label=own[0].device_label,
-            figures=tuple(
-                map({row.target: strips.strip(row) for row in own}.get, REFERENCE_MODELS)
-            ),
-        )
-        for own in ordered
-    ]
+    for own in ordered:
+        yield own[0], [*map({row.target: strips.strip(row) for row in own}.get, REFERENCE_MODELS)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trait:
-    """A trait that a pair may have, and why it can cause a loss."""
-
-    name: str
-    why: str
-    has: Callable[[Row], bool]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraitLosses:
+class TraitLosses(NamedTuple):
     """The numbers of pairs with and without a trait, and how many of each are slower."""
 
-    trait: Trait
+    trait: str
+    why: str
     pairs: int
     slower: int
     other_pairs: int
     other_slower: int
 
     @property
-    def share(self) -> float:
-        return self.slower / self.pairs
-
-    @property
-    def other_share(self) -> float:
-        return self.other_slower / self.other_pairs
+    def excess(self) -> float:
+        """By how much the share of slower pairs is larger with the trait."""
+        return self.slower / self.pairs - self.other_slower / self.other_pairs
 
 
 def is_slower(row: Row) -> bool:
@@ -129,68 +105,50 @@ def _mixture(row: Row) -> bool:
     return shape is not None and shape.experts > 0
 
 
-TRAITS: Sequence[Trait] = (
-    Trait(
-        name="Drafts from the text only (n-grams, suffix)",
-        why="a round that finds nothing to propose is a plain step with extra work",
-        has=lambda row: drafting_class(row.method) == TEXT,
+# The traits that a pair may have: why each can cause a loss, and which pairs have it.
+TRAITS: Mapping[str, tuple[str, Callable[[Row], bool]]] = {
+    "Drafts from the text only (n-grams, suffix)": (
+        "a round that finds nothing to propose is a plain step with extra work",
+        lambda row: drafting_class(row.method) == TEXT,
     ),
-    Trait(
-        name="A second model drafts for a mixture of experts",
-        why="a step over several tokens reads more experts than a step over one token",
-        has=lambda row: drafting_class(row.method) == "model" and _mixture(row),
+    "A second model drafts for a mixture of experts": (
+        "a step over several tokens reads more experts than a step over one token",
+        lambda row: drafting_class(row.method) == "model" and _mixture(row),
     ),
-    Trait(
-        name="A second model drafts for a dense model",
-        why="every drafted token costs a step of the draft model, even if it is rejected",
-        has=lambda row: drafting_class(row.method) == "model" and not _mixture(row),
+    "A second model drafts for a dense model": (
+        "every drafted token costs a step of the draft model, even if it is rejected",
+        lambda row: drafting_class(row.method) == "model" and not _mixture(row),
     ),
-    Trait(
-        name="A block or feature head (DFlash, DSpark, EAGLE-3) drafts for a mixture",
-        why="its deep drafts make the step wide, and a wide step reads many experts",
-        has=lambda row: (
-            drafting_class(row.method) in ("dflash", "dspark", "eagle3") and _mixture(row)
-        ),
+    "A block or feature head (DFlash, DSpark, EAGLE-3) drafts for a mixture": (
+        "its deep drafts make the step wide, and a wide step reads many experts",
+        lambda row: drafting_class(row.method) in ("dflash", "dspark", "eagle3") and _mixture(row),
     ),
-    Trait(
-        name="Apple M1 or M2",
-        why="on these chips, a step over two tokens takes a quarter longer than over one token",
-        has=lambda row: row.device_label.startswith(("Apple M1", "Apple M2")),
+    "Apple M1 or M2": (
+        "on these chips, a step over two tokens takes a quarter longer than over one token",
+        lambda row: row.device_label.startswith(("Apple M1", "Apple M2")),
     ),
-    Trait(
-        name="The target has fewer than 5B parameters",
-        why="the target's step is short, so drafting and kernel starts take a larger share",
-        has=lambda row: bool(row.parameters and row.parameters < SMALL_PARAMETERS),
+    "The target has fewer than 5B parameters": (
+        "the target's step is short, so drafting and kernel starts take a larger share",
+        lambda row: bool(row.parameters and row.parameters < SMALL_PARAMETERS),
     ),
-    Trait(
-        name=f"A depth of {DEEP} or more",
-        why="late positions are seldom accepted, but the step costs time for every position",
-        has=lambda row: bool(row.depths and min(row.depths) >= DEEP),
+    f"A depth of {DEEP} or more": (
+        "late positions are seldom accepted, but the step costs time for every position",
+        lambda row: bool(row.depths and min(row.depths) >= DEEP),
     ),
-    Trait(
-        name="Part of the model is in main memory, or the figures are doubtful",
-        why="the slow part sets the time of a step, and a draft takes memory from the layers",
-        has=attrgetter("lesser"),
+    "Part of the model is in main memory, or the figures are doubtful": (
+        "the slow part sets the time of a step, and a draft takes memory from the layers",
+        attrgetter("lesser"),
     ),
-)
+}
 
 
 def comparisons(rows: Iterable[Row]) -> Sequence[TraitLosses]:
     """The traits that go with a larger share of slower pairs, the largest difference first."""
     listed = tuple(rows)
-    found = [each for each in _compared(listed) if each.share > each.other_share]
-    return sorted(found, key=lambda each: each.other_share - each.share)
-
-
-def _compared(rows: Sequence[Row]) -> Iterator[TraitLosses]:
-    for each in TRAITS:
-        own = [row for row in rows if each.has(row)]
-        others = [row for row in rows if not each.has(row)]
+    found = []
+    for trait, (why, has) in TRAITS.items():
+        own = [is_slower(row) for row in listed if has(row)]
+        others = [is_slower(row) for row in listed if not has(row)]
         if min(len(own), len(others)) >= FEWEST_PAIRS:
-            yield TraitLosses(
-                trait=each,
-                pairs=len(own),
-                slower=sum(map(is_slower, own)),
-                other_pairs=len(others),
-                other_slower=sum(map(is_slower, others)),
-            )
+            found.append(TraitLosses(trait, why, len(own), sum(own), len(others), sum(others)))
+    return sorted((each for each in found if each.excess > 0), key=lambda each: -each.excess)

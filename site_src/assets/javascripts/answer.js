@@ -123,7 +123,8 @@ const answered = (data, question, answer) => {
     card.querySelector("[data-link=model]").href =
       data.root + (page === true ? `models/${id}/` : page);
   if (words.after) place(card.querySelector("svg"), answer);
-  if (answer.cost) accept(card.querySelector(".dm-decides"), data.decides, answer);
+  const rules = { ...data.decides, reach: question.found.machine.reach };
+  if (answer.cost) accept(card.querySelector(".dm-decides"), rules, answer);
   return card;
 };
 

@@ -1,21 +1,5 @@
-// The arithmetic of the pages on a visitor's own choices. A test gives this script and the Python
-// functions (`estimates/requests.py`, `pipeline/site/pages/how_it_works.py`) the same thousand random
-// inputs.
-// ---- the whole request: reading the prompt by target and draft, then writing the answer
-// (the same formula as in `estimates/requests.py`)
-export const wholeRequest = (costs, promptTokens, outputTokens) => {
-  const written = Math.max(0, outputTokens - 1);
-  const baseline =
-    costs.baseline_prompt_token_ms * promptTokens + costs.baseline_token_ms * written;
-  return baseline / (costs.prompt_token_ms * promptTokens + costs.token_ms * written);
-};
-export const breakEvenTokens = (costs, promptTokens) => {
-  const saved = costs.baseline_token_ms - costs.token_ms;
-  const lost = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * promptTokens;
-  if (saved <= 0) return null;
-  return lost <= 0 ? 1 : 1 + lost / saved;
-};
-
+// The arithmetic of "Why is it slower?". A test gives this script and `estimates` the same thousand
+// random inputs.
 export const sum = (values) => values.reduce((a, b) => a + b, 0);
 
 // ---- verdicts and intervals, the same as in `estimates/verdicts.py` and `estimates/intervals.py`
@@ -52,8 +36,11 @@ export const timeRatio = (pairs, quantiles) => {
 // ---- one run's counters, as `estimates/decomposition.py` has them: the first token belongs to the
 // prompt, and every round yields its accepted tokens and one more
 export const msPerToken = ({ tokens, ms }) => (tokens > 1 && ms > 0 ? ms / (tokens - 1) : null);
-export const rounds = ({ tokens, accepted }) =>
-  tokens === null || accepted === null || tokens - 1 - accepted <= 0 ? null : tokens - 1 - accepted;
+export const rounds = ({ tokens, accepted, rounds: stated = null }) =>
+  stated ??
+  (tokens === null || accepted === null || tokens - 1 - accepted <= 0
+    ? null
+    : tokens - 1 - accepted);
 export const yieldOf = (requests) => {
   const counts = requests.map(rounds);
   return counts.length && counts.every((count) => count !== null)
@@ -66,12 +53,3 @@ export const yieldOf = (requests) => {
 export const costOf = (yielded, speed) => yielded / speed;
 export const neededAcceptance = (cost, length) => (cost - 1) / length;
 export const perfect = (cost, length) => (length + 1) / cost;
-
-// ---- what if: the textbook's tokens per round over the cost of a round
-export const tokensPerRound = (acceptance, depth) =>
-  acceptance >= 1 ? depth + 1 : (1 - acceptance ** (depth + 1)) / (1 - acceptance);
-export const roundCost = (settings, depth) =>
-  depth * settings.draft_cost + 1 + settings.verify_cost * depth;
-export const speedup = (settings, depth) =>
-  tokensPerRound(settings.acceptance, depth) / roundCost(settings, depth);
-export const ceiling = (settings, depth) => (depth + 1) / roundCost(settings, depth);

@@ -1,42 +1,18 @@
-// Four buttons below each chart: save the chart as a picture, save or copy its figures, and
-// link to it. The picture is the visible one: the live drawing, or the static picture in its
+// Four ways below each chart: save it as a picture in two formats, save its figures, and link
+// to it. The picture is the visible one: the live drawing, or the static picture in its
 // place.
 import { el } from "./dom.js";
-import { csvCell, UNKNOWN } from "./say.js";
 
 const SCALE = 2; // PNG pixels for each pixel of the page: sharp on paper and on dense screens
 const MOST_PX = 16000; // the longest side that every browser can paint
 const SHOWN_MS = 2000;
 const SVG = "http://www.w3.org/2000/svg";
-// The properties that style sheets set for a drawing in the page.
-const LOOKS = (
-  "fill fill-opacity stroke stroke-width stroke-dasharray opacity font-family font-size " +
-  "font-weight text-anchor dominant-baseline display"
-).split(" ");
-
 const shown = (node) => node && node.getClientRects().length > 0;
-const drawing = (figure) =>
-  [...figure.querySelectorAll("svg")].find(
-    (node) =>
-      shown(node) &&
-      !node.closest("table, .dm-chart__files, button") &&
-      !node.parentElement.closest("svg"),
-  );
+const drawing = (figure) => [...figure.querySelectorAll(".dm-chart__live svg")].find(shown);
 const picture = (figure) => [...figure.querySelectorAll("img")].find(shown);
 const title = (figure) => figure.querySelector(".dm-chart__title").textContent.trim();
 
 // ---- the picture ----------------------------------------------------------------------------
-const dressed = (node) => {
-  const copy = node.cloneNode(true);
-  const copies = [copy, ...copy.querySelectorAll("*")];
-  [node, ...node.querySelectorAll("*")].forEach((each, at) => {
-    const looks = getComputedStyle(each);
-    const style = LOOKS.map((name) => `${name}:${looks.getPropertyValue(name)}`).join(";");
-    copies[at].setAttribute("style", style);
-  });
-  return copy;
-};
-
 // The drawing as a separate file, on the page's background, with its title and the page's
 // address.
 const svgOf = async (figure) => {
@@ -44,7 +20,7 @@ const svgOf = async (figure) => {
   let copy;
   let size;
   if (node) {
-    copy = node.closest(".dm-chart__live") ? node.cloneNode(true) : dressed(node);
+    copy = node.cloneNode(true);
     size = node.getBoundingClientRect();
   } else {
     const image = picture(figure);
@@ -87,17 +63,6 @@ const pngOf = async (figure) => {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 };
 
-// ---- the figures ----------------------------------------------------------------------------
-const table = (figure) => figure.querySelector("details table") ?? figure.querySelector("table");
-const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is not a formula, even with a sign
-const cellOf = ({ textContent }) => {
-  const words = textContent.replace(/\s+/g, " ").trim();
-  if (words === UNKNOWN) return "";
-  return NUMBER.test(words) ? words.replaceAll(",", "") : csvCell(words);
-};
-const csvOf = (figure) =>
-  `${[...table(figure).rows].map((row) => [...row.cells].map(cellOf).join(",")).join("\n")}\n`;
-
 // ---- the buttons ----------------------------------------------------------------------------
 const address = (figure) => `${location.origin}${location.pathname}${location.search}#${figure.id}`;
 
@@ -113,7 +78,6 @@ const WAYS = {
   PNG: async (figure, name) => save(await pngOf(figure), `${name}.png`),
   SVG: async (figure, name) =>
     save(new Blob([(await svgOf(figure)).text], { type: "image/svg+xml" }), `${name}.svg`),
-  CSV: async (figure, name) => save(new Blob([csvOf(figure)], { type: "text/csv" }), `${name}.csv`),
 };
 
 const flash = (node, words) => {
@@ -123,15 +87,12 @@ const flash = (node, words) => {
 };
 
 const dress = (figure, bar) => {
-  const file = bar.querySelector("a[href$='.csv']"); // all figures; the table has a few rows
-  const seen = drawing(figure) || picture(figure);
+  const figures = bar.querySelector("a[href$='.csv']");
   bar.dataset.ready = "";
   bar.replaceChildren();
   bar.setAttribute("role", "group");
   bar.setAttribute("aria-label", `Take along: ${title(figure)}`);
   for (const [words, make] of Object.entries(WAYS)) {
-    if (words === "CSV" && file) bar.append(file);
-    if (words === "CSV" ? file || !table(figure) : !seen) continue;
     const button = el("button", "", words);
     button.type = "button";
     button.dataset.words = words;
@@ -151,7 +112,7 @@ const dress = (figure, bar) => {
       () => {},
     ),
   );
-  bar.append(link);
+  bar.append(figures, link);
 };
 
 document$.subscribe(() => {

@@ -348,18 +348,12 @@ class Explore {
       return el("td", "dm-explore__ways", source);
     }
     const others = Number(printed(cells, "submissions", row)) - 1;
-    const named = others ? `newest of ${others + 1} submissions` : "submission";
-    const file = `${root}data/${address.replace(/\/$/, "")}.json`;
+    const named = others ? `${others + 1} results` : "result";
     const title = command(cells, row);
-    const copy = el(
-      "button",
-      { className: "dm-explore__command", type: "button", title },
-      "command",
-    );
+    const copy = el("button", { className: "dm-explore__command", type: "button", title }, "copy");
     copy.addEventListener("click", () => this.copy(title, "Command line"));
     const ways = [
       link(root + address, named),
-      el("a", { href: file, download: "" }, "raw data"),
       link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare"),
       copy,
     ];

@@ -3,20 +3,32 @@
 const MOST_PIECES = 9; // the most pieces of a line that a terminal has wrapped
 const NEAR = 40; // characters next to a cut in which a form's sign may be
 const DEEPEST = 4; // the most objects around an answer
+const SLACK = 1; // seconds by which lines of one log may be out of order
+const DAY = 1_000_000; // of a time such as 1130235959
 
 // Python names a group `(?P<name>…)`.
-const regular = (pattern) => new RegExp(pattern.replaceAll("(?P<", "(?<"));
+const regular = (pattern, flags = "") => new RegExp(pattern.replaceAll("(?P<", "(?<"), flags);
 export const compiled = (table) => ({
   ...table,
   json: regular(table.json),
+  clean: table.clean.map(({ find, put, when = "", unless = "(?!)" }) => ({
+    put,
+    find: regular(find, "gm"),
+    applies: (text) => regular(when).test(text) && !regular(unless).test(text),
+  })),
   line: Object.fromEntries(
-    Object.entries(table.line).map(([name, pattern]) => [name, regular(pattern)]),
+    Object.entries(table.line).map(([name, pattern]) => [name, regular(pattern, "i")]),
   ),
   form: table.form.map((form) => ({
     ...form,
     signs: regular(form.signs),
-    lines: form.lines.map(regular),
+    lines: form.lines.map((each) => regular(each)),
   })),
+  words: {
+    ...table.words,
+    leave: regular(table.words.leave, "gi"),
+    figures: table.words.figures.map((each) => regular(each, "gi")),
+  },
   signs: regular(table.form.map(({ signs }) => signs).join("|")),
 });
 export const serverOf = (line, table) => (line.match(table.line.server) ?? [""])[0].trim();
@@ -26,10 +38,11 @@ const milliseconds = (text, units) => {
   return parts.length ? parts.reduce((all, [, value, unit]) => all + value * units[unit], 0) : NaN;
 };
 // The figures of one request, run or line; `number` returns a figure in the unit of the table.
-const foundOf = (form, server, figures, table) => ({
+export const foundOf = (form, server, figures, part, table) => ({
   form,
   server,
   figures,
+  part,
   number: (name) => {
     for (const [key, factor] of Object.entries(table.figure[name] ?? { [name]: 1 })) {
       const stated = figures[key] ?? "";
@@ -52,142 +65,173 @@ const hitsOf = (line, table) => {
     const all = Object.entries(hit.groups ?? {});
     const there = all.filter(([, value]) => value);
     const figures = Object.fromEntries(there);
-    if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // cuts add blanks
-    return [{ form, figures, open: there.length < all.length, start: hit.index }];
+    if (figures.row) figures.row = figures.row.replaceAll(" ", ""); // cuts add blanks
+    return [{ form, figures, open: there.length < all.length }];
   });
 };
 const counted = (hits) => hits.reduce((all, { figures }) => all + Object.keys(figures).length, 0);
-
-// Whether a longer line has all figures of the shorter line; its last number may go on.
-const keeps = (more, hits) =>
-  hits.every(({ form, figures }) =>
-    more.some(
-      (own) =>
-        own.form === form &&
-        Object.entries(figures).every(([name, value]) => own.figures[name]?.startsWith(value)),
-    ),
-  );
-// Pieces joined to one line: cut between words, cut at one width, cut anywhere.
-const joinedLines = (pieces) => {
-  const width = Math.max(...pieces.map((piece) => piece.length));
-  const last = pieces.length - 1;
-  const ends = pieces.map((piece, at) =>
-    at === last || piece.length === width ? piece : `${piece} `,
-  );
-  return [pieces.join(" "), ends.join(""), pieces.join("")];
-};
 const signed = (line, table) =>
   table.signs.test(line) ? table.form.find(({ signs }) => signs.test(line)) : null;
-// Whether the figures of a line with a sign begin in the line before.
-const begins = (line, piece, table) =>
-  table.signs.test(piece) &&
-  [" ", ""].some((glue) =>
-    hitsOf(`${line}${glue}${piece}`, table).some(({ start }) => start < line.length),
-  );
-// Whether a line without figures has a sign, or a sign that continues in the next line.
-const goesOn = (line, next, table) => {
-  if (next === undefined) return false;
-  if (table.signs.test(line)) return true;
-  const start = line.slice(-NEAR);
-  if (begins(line, next, table)) return true;
-  return [" ", ""].some((glue) => {
+// Whether a sign begins in a line and ends in the next.
+const crosses = (line, next, table) =>
+  ["", " "].some((glue) => {
+    const start = line.slice(-NEAR);
     const hit = `${start}${glue}${next.slice(0, NEAR)}`.match(table.signs);
-    return (
-      hit && hit.index < start.length && start.length < hit.index + hit[0].length - glue.length
-    );
+    return hit && hit.index < start.length;
   });
-};
-// Text and figures of each line; the pieces of a wrapped line are joined.
+// Number, text and figures of each line. A line that lacks figures goes on in the next lines if they
+// add some: it was wrapped, between words or anywhere.
 const unwrapped = (lines, table) => {
   const found = [];
-  for (let at = 0, pieces = 1; at < lines.length; at += pieces) {
-    let best = lines[at].trimEnd();
-    let hits = hitsOf(best, table);
-    const own = signed(best, table);
-    pieces = 1;
-    const rest = lines.slice(at + 1, at + MOST_PIECES).map((line) => line.trimEnd());
-    const taken = [best];
-    const more = hits.length ? hits.some(({ open }) => open) : goesOn(best, rest[0], table);
-    for (const piece of more ? rest : []) {
-      if (
-        table.signs.test(piece) &&
-        (hits.length || taken.length > 1 || !begins(best, piece, table))
-      )
-        break;
-      taken.push(piece);
-      for (const line of joinedLines(taken)) {
-        const got = hitsOf(line, table);
-        const isOwn = own === null || got.some(({ form }) => form === own);
-        if (isOwn && counted(got) > counted(hits) && keeps(got, hits))
-          [best, pieces, hits] = [line, taken.length, got];
+  for (let at = 0, taken = 1; at < lines.length; at += taken) {
+    const whole = lines[at].trimEnd();
+    let [line, hits, joins] = [whole, hitsOf(whole, table), [whole, whole]];
+    const isCut = !hits.length && at + 1 < lines.length && crosses(whole, lines[at + 1], table);
+    const hasSign = isCut || table.signs.test(whole);
+    taken = 1;
+    for (let next = 1; hasSign && next < MOST_PIECES && at + next < lines.length; next += 1) {
+      const piece = lines[at + next];
+      const isWhole = hits.length > 0 && !hits.some(({ open }) => open);
+      if (isWhole || (table.signs.test(piece) && !(isCut && next === 1))) break;
+      joins = [`${joins[0]} ${piece.trim()}`, `${joins[1]}${piece.trimEnd()}`];
+      for (const each of joins) {
+        const more = hitsOf(each, table);
+        if (counted(more) > counted(hits)) [line, hits, taken] = [each, more, next + 1];
       }
-      if (hits.length && !hits.some(({ open }) => open)) break;
     }
-    const digits = rest[pieces - 1] ?? "";
-    if (/[0-9]$/.test(best) && /^[0-9.]+$/.test(digits) && hits.length) {
-      [best, pieces] = [best + digits, pieces + 1];
-      hits = hitsOf(best, table);
+    if (hits.length && /[0-9]$/.test(line) && /^[0-9.]+$/.test(lines[at + taken] ?? "")) {
+      line += lines[at + taken]; // cut in a number
+      [hits, taken] = [hitsOf(line, table), taken + 1];
     }
-    found.push({ number: at + 1, line: best, hits });
+    found.push({ number: at + 1, line, hits });
   }
   return found;
 };
 
-const printed = (text, table) => {
-  const [found, unread, last, tasks] = [[], [], new Map(), new Map()];
+// ---- parts: a text is one to many runs -----------------------------------------------------------
+export const partOf = (...titles) => ({
+  titles,
+  once: new Set(),
+  last: new Map(), // the figures of each form, server and task
+  tasks: new Map(), // the number of each slot's last task
+  times: new Map(), // of each clock
+});
+// The clock of a line and its seconds: since a server's start, or digits that grow with the date.
+const timeOf = (line, server, table) => {
+  const stamp = line.match(table.line.stamp);
+  if (stamp) return ["date", Number(stamp[0].replace(/\D/g, ""))];
+  const since = line.match(table.line.clock)?.groups;
+  return since ? [server, since.minutes * 60 + Number(since.seconds)] : ["", null];
+};
+// Whether another run begins: an earlier time, another day, or an earlier task of a slot.
+const isElsewhere = (part, [clock, time], worker, slot) => {
+  const before = time === null ? undefined : part.times.get(clock);
+  const isLater = slot && Number(slot.groups.task) < part.tasks.get(worker);
+  return isLater || time + SLACK < before || time > before + DAY;
+};
+const repeats = (figures, own) => Object.keys(figures).some((name) => name in own.figures);
+// Whether figures say that another run begins: one that a run states only once, two speeds of an
+// interval, or fewer tokens or calls so far.
+const isAgain = ({ form, figures }, own, part, isOnce, time) => {
+  if (part.once.has(figures.once ?? "")) return true;
+  if (!own) return false;
+  if (["so_far", "calls"].some((name) => Number(figures[name]) < Number(own.figures[name])))
+    return true;
+  if (form.gives === "rate") return Boolean(figures.series && time && own.time === time);
+  return (form.gives === "run" || (form.gives === "request" && isOnce)) && repeats(figures, own);
+};
+// A title, an earlier time, or figures that a run states only once, begin another part.
+export const printed = (text, table) => {
+  const [found, unread, tasks] = [[], [], new Map()];
   const [hidden, models] = [new Set(), new Set()]; // lines of a tool's two models are not requests
+  let [part, seen] = [partOf(), false];
   for (const { number, line, hits } of unwrapped(text.split(/\r\n|\n|\r/), table)) {
     const server = serverOf(line, table);
     const slot = line.match(table.line.slot);
-    if (slot) tasks.set(server, slot[0]);
+    if (slot) tasks.set(server, slot.groups.task);
+    const task = tasks.get(server) ?? null;
+    const worker = `${server} ${slot?.groups.slot}`;
     const form = signed(line, table);
+    const title = !form && table.line.begins.test(line);
+    const when = timeOf(line, server, table);
+    const alone = table.line.alone.test(line);
+    const isOnce = task !== null || alone;
+    const keyOf = ({ form, figures: { series, kind } }) =>
+      JSON.stringify([form.of, server, kind ? kind : task, series]);
+    const again = (hit) =>
+      !hidden.has(hit.form.of) &&
+      (isAgain(hit, part.last.get(keyOf(hit)), part, isOnce, when[1]) ||
+        (hit.figures.kind && !part.last.has(keyOf(hit)) && (part.drafted ?? task) !== task));
+    if (seen && (title || isElsewhere(part, when, worker, slot) || hits.some(again))) {
+      [part, seen] = [partOf(), false];
+      hidden.clear();
+      if (!slot) tasks.clear();
+    }
+    if (title) part.titles.push(line.trim());
+    if (when[1] !== null) part.times.set(...when);
+    if (slot) part.tasks.set(worker, Number(slot.groups.task));
+    for (const name of ["layers", "power", "mismatch"])
+      part[name] ??= line.match(table.line[name])?.groups;
     if (!hits.length && form) unread.push({ number, form });
-    for (const { form, figures } of hits) {
-      if (hidden.has(form.of)) {
-        models.add(form.of);
+    for (const hit of hits) {
+      if (hidden.has(hit.form.of)) {
+        models.add(hit.form.of);
         continue;
       }
-      hidden.add(form.hides);
-      const key = JSON.stringify([form.of, server, tasks.get(server) ?? ""]);
-      const own = last.get(key);
-      const collects = form.gives === "request" || form.gives === "run";
-      if (own && collects && !Object.keys(figures).some((name) => name in own.figures))
-        Object.assign(own.figures, figures);
+      seen = true;
+      hidden.add(hit.form.hides);
+      if (hit.figures.once) part.once.add(hit.figures.once);
+      if (hit.figures.kind) part.drafted = task;
+      const collects = hit.form.gives === "request" || hit.form.gives === "run";
+      let own = part.last.get(keyOf(hit));
+      if (own && collects && !repeats(hit.figures, own)) Object.assign(own.figures, hit.figures);
       else {
-        found.push(foundOf(form, server, { ...figures }, table));
-        last.set(key, found.at(-1));
+        own = { ...foundOf(hit.form, server, { ...hit.figures }, part, table), task };
+        part.last.set(keyOf(hit), own);
+        found.push(own);
       }
+      Object.assign(own, { time: when[1], clock: part.times.size > 0, alone });
     }
   }
   return { found, unread, models };
 };
 
 // ---- answers: one value, a list, one after the other ------------------------------------------
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
-const objects = (text) => {
-  const found = [];
-  let [depth, start] = [0, 0];
-  for (const { 0: sign, index } of text.matchAll(TOKENS)) {
-    if ("{[".includes(sign) && depth++ === 0) start = index;
-    else if ("}]".includes(sign) && depth && --depth === 0)
-      found.push(text.slice(start, index + 1));
-  }
-  return found;
-};
+const TOKENS = /"(?:[^"\\\n]|\\.)*"|[{}[\]]/g;
 const tried = (text) => {
   try {
     return [JSON.parse(text)].flat();
   } catch {
-    return null;
+    return [];
   }
 };
-const parsed = (text) => tried(text) ?? objects(text).flatMap((each) => tried(each) ?? []);
+// The values of a text, each with the line before it; the first or last object may be cut.
+export const parsed = (text) => {
+  const whole = tried(text);
+  if (whole.length) return [["", whole]];
+  const [starts, found] = [[], []];
+  for (const { 0: sign, index } of text.matchAll(TOKENS)) {
+    if ("{[".includes(sign)) starts.push(index);
+    else if ("}]".includes(sign) && starts.length) {
+      const start = starts.pop();
+      while (found.at(-1)?.[0] > start) found.pop(); // inside this one
+      found.push([start, index + 1]);
+    }
+  }
+  return found.map(([start, end], at) => {
+    const before = text.slice(found[at - 1]?.[1] ?? 0, start).split("\n");
+    return [
+      before.filter((line) => /[a-z]/i.test(line)).at(-1) ?? "",
+      tried(text.slice(start, end)),
+    ];
+  });
+};
 
 // Of a streamed answer, the chunk with the times: the last chunk or the one after it.
 const ENDS = /"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]/;
-export const joined = (text) => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with it
-  const plain = text.replace(/\x1b\[[0-9;]*m/g, "");
+export const joined = (text, table) => {
+  const undone = (all, { applies, find, put }) => (applies(all) ? all.replace(find, put) : all);
+  const plain = table.clean.reduce(undone, text);
   if (!plain.trimStart().startsWith("data:")) return plain;
   const ends = (line) => line !== undefined && line.includes('"timings"') && ENDS.test(line);
   const lines = plain.split("\n").filter((line) => line.trim());
@@ -199,28 +243,26 @@ const valueAt = (row, path) =>
   path.split(".").reduce((value, key) => (value === null ? null : (value?.[key] ?? null)), row);
 // The answers in a value: the value itself, or the answers inside it; a script may have saved prompts
 // with them.
-const answersIn = (value, table, depth = 0) => {
+const answersIn = (value, part, table, depth = 0) => {
   if (!value || typeof value !== "object" || depth > DEEPEST + 1) return [];
   const form = table.answer.find(
     ({ needs, unless }) =>
       needs.every((path) => valueAt(value, path) !== null) && !(unless && value[unless]),
   );
   if (!form || Array.isArray(value))
-    return Object.values(value).flatMap((each) => answersIn(each, table, depth + 1));
+    return Object.values(value).flatMap((each) => answersIn(each, part, table, depth + 1));
   const figures = {};
   for (const [name, paths] of Object.entries(form.figures)) {
     const stated = paths.split(" ").map((path) => valueAt(value, path));
     figures[name] = stated.find((each) => typeof each === "number");
   }
-  return [foundOf(form, "", figures, table)];
+  return [foundOf(form, "", figures, part, table)];
 };
 
-// All figures in a text, and the lines that could not be read; a log may have each line in JSON.
-export const statedIn = (text, table) => {
-  const isJson = table.json.test(text);
-  const log = isJson && text.includes('"predicted_n"') ? null : printed(text, table);
-  if (log && (!isJson || log.found.some(({ form }) => form.gives === "request")))
-    return { ...log, json: false };
-  const found = parsed(text).flatMap((value) => answersIn(value, table));
-  return { json: true, found, unread: [], models: new Set() };
+export const answered = (text, table) => {
+  let part = null;
+  return parsed(text).flatMap(([title, values]) => {
+    if (!part || title) part = partOf(...(title ? [title.trim()] : []));
+    return values.flatMap((value) => answersIn(value, part, table));
+  });
 };

@@ -23,13 +23,17 @@ const plainOf = (table, text) => {
   return replaced(table.steps.plain, bare.toLowerCase()).trim();
 };
 
-// The groups of the pattern name the kinds of tokens; a size is followed by its unit.
+// The groups of the pattern name the kinds of tokens, units and factors.
 const tokensIn = ({ patterns, units }, plain) =>
   [...plain.matchAll(new RegExp(patterns.token, "g"))].flatMap(({ 0: part, groups }) => {
-    const [[name, stated] = [], [, unit] = []] = Object.entries(groups).filter(([, text]) => text);
-    const value = Math.round(stated * (units[unit?.[0]] ?? 1) * 10) / 10;
+    const entries = Object.entries(groups).filter(([, text]) => text);
+    const { unit, by, ...stated } = Object.fromEntries(
+      entries.map(([n, x]) => [n.replace(/\d/, ""), x]),
+    );
+    const [name, number] = Object.entries(stated)[0] ?? [];
+    const value = Math.round(number * (by ?? 1) * (units[unit?.[0]] ?? 1) * 10) / 10;
     const text = part.replace(/^[ .]+|[ .!]+$/g, "");
-    const kind = name === "sign" ? text : name?.replace(/\d/, "");
+    const kind = name === "sign" ? text : name;
     return kind && text ? { kind, text, value } : [];
   });
 // The longest known spelling at each word.
@@ -45,14 +49,14 @@ export const namedIn = ({ keys }, tokens) => {
   return found;
 };
 
+export const parts = (name) =>
+  name
+    .replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-")
+    .split("-")
+    .sort()
+    .join(" ");
 const slugOf = ({ models, steps }, words) => {
   const slug = replaced(steps.slug, words.join("-").replaceAll(" ", "-"));
-  const parts = (name) =>
-    name
-      .replace(/\b([a-z]{3,})v?(?=\d)/g, "$1-")
-      .split("-")
-      .sort()
-      .join(" ");
   const known = (name) => lookup(models, parts(name));
   return known(slug) ?? known(replaced(steps.version, slug)) ?? slug;
 };

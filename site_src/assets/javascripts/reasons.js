@@ -1,17 +1,8 @@
 // Judge two runs: list the parts that cannot be used, and the reasons why speculation is as slow
 // or as fast as it is. These are the reasons of pipeline/site/slower.toml that the figures show
 // (`found`) or leave open (`check`).
-import { count, listed } from "./say.js";
-
-const nothing = (run) =>
-  !run.requests.length &&
-  !run.counters &&
-  !run.statistics.length &&
-  run.rate === null &&
-  run.stated.length === null &&
-  run.stated.share === null;
-export const drafted = ({ requests, counters, stated }) =>
-  Boolean(counters?.drafted || stated.length) || requests.some((each) => each.accepted);
+import { drafted, isRead } from "./runs.js";
+import { count } from "./say.js";
 
 // The parts of a text that this page leaves out, and the reasons.
 const leftOut = (run, side) => {
@@ -22,8 +13,6 @@ const leftOut = (run, side) => {
     const which = `${count(own.length, "line")} of ${of} (first: line ${own[0]})`;
     lines.push(`Read in part: ${which} ${place} cannot be read.`);
   }
-  if (run.unused.length)
-    lines.push(`Not added to the counts ${place}, which may include them: ${listed(run.unused)}.`);
   const repeats = run.requests.filter((each) => each.repeat).length;
   if (repeats)
     lines.push(
@@ -38,7 +27,7 @@ export const complaints = (form, runs, given) => {
   const lines = [];
   for (const side of ["without", "with"]) {
     if (runs[side].refused) lines.push(`The text ${side} speculation: ${runs[side].refused}`);
-    else if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
+    else if (!runs.swapped && form.elements[side].value.trim() && !isRead(runs[side])) {
       lines.push(
         `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … ` +
           `tokens”, no “timings”, no draft counters. You can type the speed above.`,
@@ -56,7 +45,7 @@ export const complaints = (form, runs, given) => {
     lines.push("A number is outside its range and was left out.");
   if (runs.swapped)
     lines.push(
-      nothing(runs.without)
+      !isRead(runs.without)
         ? "The run in this text drafted tokens: it is read as the run with speculation."
         : "Only the run in the first text drafted tokens: the two texts are swapped.",
     );

@@ -22,8 +22,6 @@ export const count = (value, noun) =>
 export const number = (value, digits = 1) =>
   value === null ? UNKNOWN : grouped(fixed(value, digits));
 
-export const about = (value) => number(Number(value.toPrecision(2)), 0);
-
 // Three significant digits, so that the ratio of two printed rates is their speedup.
 export const rate = (value) =>
   number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value.toPrecision(3)))));

@@ -1,9 +1,8 @@
-// Read a run from a pasted text: its requests with their times and drafts, rates and counts.
+// The figures of one run: its requests with their times and drafts, rates and counts.
 import { sum } from "./arithmetic.js";
-import { joined, serverOf, statedIn } from "./forms.js";
 
-const LONGEST = 4_000_000; // characters: the log of a day; a longer text would freeze the page
 const MS = 1000;
+const SLACK_MS = 1000; // some clocks show whole seconds
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 const mean = (values) => (values.length ? sum(values) / values.length : null);
 const known = (values) => values.filter((value) => value !== null);
@@ -13,34 +12,23 @@ const middleOf = (values) => {
   return mean(sorted.slice(Math.floor(middle), Math.ceil(middle) + 1));
 };
 
-// The number of tasks that ran at the same time: their lines are mixed, or their times overlap.
-const overlapping = (lines, requests, table) => {
-  const spans = new Map();
-  const [times, ends] = [[], []];
-  let task = null;
-  lines.forEach((line, at) => {
-    const slot = line.match(table.line.slot);
-    const clock = line.match(table.line.clock);
-    if (slot) {
-      task = `${serverOf(line, table)} ${slot.groups.task}`;
-      spans.set(task, [spans.get(task)?.[0] ?? at, at]);
-    }
-    if (clock && task !== null)
-      ends[task] = clock.groups.minutes * 60 * MS + clock.groups.seconds * MS;
-  });
-  const order = [...spans.keys()];
-  // The requests are in the order of their tasks, if each task has its times.
-  if (requests.length === order.length)
-    requests.forEach(({ promptMs, ms }, at) => {
-      const end = ends[order[at]];
-      if (end !== undefined && ms !== null) times.push([end - ms - (promptMs ?? 0), end]);
-    });
-  const most = (all, slack) =>
-    Math.max(
-      1,
-      ...all.map(([start]) => all.filter(([a, b]) => a <= start && start < b - slack).length),
-    );
-  return Math.max(most([...spans.values()], 0), most(times, 50));
+export const by = (rows, nameOf) => {
+  const groups = new Map();
+  for (const row of rows) {
+    const name = nameOf(row);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(row);
+  }
+  return [...groups.values()];
+};
+
+// The number of requests at the same time: each began when its times say, before its last line.
+const overlapping = (requests) => {
+  const spans = requests
+    .filter(({ end, ms }) => end && ms !== null)
+    .map(({ end, ms, promptMs }) => [end * MS - ms - (promptMs ?? 0), end * MS]);
+  const during = ([start]) => spans.filter(([a, b]) => a <= start && start < b - SLACK_MS);
+  return Math.max(1, ...spans.map((each) => during(each).length));
 };
 
 // ---- requests ------------------------------------------------------------------------------------
@@ -54,8 +42,12 @@ const requestOf = ({ number }) => {
     tokens: whole(tokens),
     ms: number("ms"),
     perSecond: number("rate") ?? (took ? (tokens / took) * MS : null),
-    drafted: number("drafted") ?? both,
+    drafted:
+      number("drafted") ??
+      both ??
+      (accepted ? whole(Math.round(accepted / number("share"))) : null),
     accepted,
+    rounds: number("rounds"),
   };
 };
 // The requests whose prompt shrank to a few tokens: the prompt comes from the cache, and the
@@ -67,7 +59,10 @@ const repeatsIn = (requests, table) => {
     const earlier = Math.max(longest, each.number("cached") ?? 0);
     longest = Math.max(longest, tokens ?? 0);
     return (
-      tokens !== null && table.cached.some(([most, by]) => tokens <= most && tokens * by <= earlier)
+      tokens === 1 ||
+      (tokens === null && requests.some(({ number }) => number("prompt_tokens") === 1)) ||
+      (tokens !== null &&
+        table.cached.some(([most, by]) => tokens <= most && tokens * by <= earlier))
     );
   });
 };
@@ -77,15 +72,23 @@ const requestsIn = (found, table) => {
   return own.map((each, at) => ({
     ...requestOf(each),
     repeat: repeats[at],
-    silent: each.form.silent ?? false,
+    end: each.time,
+    // Without its last lines, a request may have lost its counts.
+    silent: each.form.silent in each.figures && !each.figures.share && !each.figures.unclear,
   }));
 };
 
 // ---- counts of drafts beside the requests: of the best source there is ---------------------------
 const COUNTS = ["rounds", "drafted", "accepted", "emitted"];
+const lengthOf = (each) => {
+  const rates = (each.figures.positions ?? "").split(",").map(Number);
+  return (
+    each.number("length") ?? (rates[0] && rates.every((rate) => rate <= 1) ? 1 + sum(rates) : null)
+  );
+};
 const countsOf = (each) => {
   const found = Object.fromEntries(COUNTS.map((name) => [name, each.number(name)]));
-  const [length, depth] = [each.number("length"), each.number("depth")];
+  const [length, depth] = [lengthOf(each), each.number("depth")];
   const { positions } = each.figures;
   const width = depth ?? (positions ? positions.split(",").length : null);
   if (found.rounds === null && found.accepted && length > 1)
@@ -103,105 +106,94 @@ const total = (rows) =>
   );
 // A metrics page: of two readings, the difference between them; one line for each engine and
 // rank.
-const bySeries = (rows) => {
-  const series = new Map();
-  for (const row of rows) {
-    const key = `${row.server} ${row.figures.series ?? ""}`;
-    series.set(key, [...(series.get(key) ?? []), countsOf(row)]);
-  }
-  const since = (first, last, name) =>
-    last[name] === null ? null : last[name] - (first[name] ?? 0);
-  return [...series.values()].map((values) => {
-    const first = values.length > 1 ? values[0] : {};
-    return Object.fromEntries(COUNTS.map((name) => [name, since(first, values.at(-1), name)]));
+const bySeries = (rows) =>
+  by(rows, ({ server, figures }) => `${server} ${figures.series}`).map((own) => {
+    const [first, last] = [own.length > 1 ? countsOf(own[0]) : {}, countsOf(own.at(-1))];
+    return Object.fromEntries(
+      COUNTS.map((name) => [name, last[name] === null ? null : last[name] - (first[name] ?? 0)]),
+    );
   });
-};
 const lastOf = (rows) => [...new Map(rows.map((row) => [row.server, countsOf(row)])).values()];
 const eachOf = (rows) => rows.map(countsOf);
-const SOURCES = { series: bySeries, run: eachOf, total: lastOf, interval: eachOf };
+const untimed = (rows) => (rows.some(({ number }) => number("tokens")) ? [] : eachOf(rows));
+const SOURCES = {
+  series: bySeries,
+  run: eachOf,
+  row: eachOf,
+  total: lastOf,
+  interval: eachOf,
+  request: untimed,
+};
 const REFUSED =
   "The counts are impossible: fewer than zero tokens were drafted, or more were accepted than " +
-  "drafted. Paste two readings of a metrics page in the order of their times.";
+  "drafted or written. Paste two readings of a metrics page in the order of their times.";
 const counters = (found) => {
   for (const [gives, of] of Object.entries(SOURCES)) {
     const rows = found.filter(({ form }) => form.gives === gives);
     const counts = rows.length ? total(of(rows)) : null;
     if (counts && counts.accepted !== null && (counts.drafted !== null || counts.rounds !== null))
-      return { gives, counts };
+      return counts;
   }
-  return { gives: null, counts: null };
+  return null;
 };
-const impossible = ({ drafted, accepted, rounds = null }) =>
-  [drafted, accepted, rounds].some((value) => value !== null && value < 0) ||
-  (drafted !== null && accepted !== null && accepted > drafted);
+const impossible = ({ drafted = null, accepted = null, rounds = null, tokens = null }) =>
+  Math.min(drafted, accepted, rounds) < 0 ||
+  (drafted !== null && accepted > drafted) ||
+  (tokens !== null && rounds === null && accepted > tokens);
 
-// Sums of llama-server for each kind of draft; the sums of several servers are added.
+// The last sums of llama-server for each kind of draft.
+const SUMS = ["calls", "drafts", "tokens", "accepted", "draft_ms"];
 const statisticsOf = (found) => {
   const rows = found.filter(({ form }) => form.gives === "statistics");
-  const last = new Map(rows.map((row) => [`${row.server} ${row.figures.kind}`, row]));
-  return [...new Set(rows.map(({ figures }) => figures.kind))].map((kind) => {
-    const own = [...last.values()].filter(({ figures }) => figures.kind === kind);
-    const names = ["calls", "drafts", "tokens", "accepted", "draft_ms"];
-    const values = names.map((name) => [name, own.map(({ number }) => number(name))]);
-    const sums = values.map(([name, all]) => [name, all.includes(null) ? null : sum(all)]);
-    return { kind, ...Object.fromEntries(sums) };
-  });
+  return [...new Map(rows.map((row) => [row.figures.kind, row])).values()].map((row) => ({
+    kind: row.figures.kind,
+    ...Object.fromEntries(SUMS.map((name) => [name, row.number(name)])),
+  }));
 };
 
 // ---- all that a text says -------------------------------------------------------------------------
-const rateOf = (each) => {
-  const tpot = each.number("tpot_ms");
-  return tpot ? MS / tpot : (each.number("rate") ?? each.number("throughput"));
+// The speed of one request, which a throughput of a whole benchmark is not.
+const rateOf = ({ number }) => {
+  const tpot = number("tpot_ms");
+  return tpot ? MS / tpot : number("rate");
 };
-// Forms without a use: another form counts the same tokens, or figures are missing.
-const unusedIn = (found, requests, gives) => {
-  const own = requests.some(({ accepted }) => accepted !== null);
-  const used = ({ form, number }) => {
-    if (form.gives === "statistics") return true;
-    if (form.gives === "request") return number("tokens") || (!requests.length && number("rate"));
-    return (
-      (!requests.length && rateOf({ number }) !== null) ||
-      (!own && (form.gives === gives || (gives === null && number("length") !== null)))
-    );
-  };
-  return [...new Set(found.filter((each) => !used(each)).map(({ form }) => form.of))];
+// The middle speed of the fewest requests at once; less than half of the highest is a start or end.
+const rateIn = (found) => {
+  const progress = found.filter(({ form }) => form.gives === "progress");
+  const rows = found.filter((each) => each.form.gives !== "progress" || each === progress.at(-1));
+  const rated = rows.filter((each) => rateOf(each) > 0 && each.number("at_once") !== 0);
+  const atOnce = (each) => each.number("at_once") ?? 1;
+  const least = Math.min(...rated.map(atOnce));
+  const rates = rated.filter((each) => atOnce(each) === least).map(rateOf);
+  const most = Math.max(...rates);
+  return { rate: middleOf(rates.filter((rate) => rate >= most / 2)), rateOf: least };
 };
-// Whether the figures of a text are impossible.
-const isImpossible = (found, table) => {
-  const { counts } = counters(found);
-  return (
-    (counts !== null && impossible(counts)) ||
-    requestsIn(found, table).some(impossible) ||
-    found.some((each) => each.number("share") > 1)
-  );
-};
-
-export const read = (pasted, table) => {
-  const text = joined(pasted.slice(0, LONGEST));
-  const stated = statedIn(text, table);
-  const lines = stated.json ? [] : text.split(/\r\n|\n|\r/);
-  const first = (name) => lines.map((line) => line.match(table.line[name])).find(Boolean)?.groups;
+// The run that these figures of one part of a text are about.
+export const runOf = ({ found: stated, unread, models, part }, table) => {
   const both = (names, groups) =>
     groups ? Object.fromEntries(names.map((name) => [name, Number(groups[name])])) : null;
-  const refused = isImpossible(stated.found, table);
-  const found = refused ? [] : stated.found;
+  const refused =
+    [...requestsIn(stated, table), counters(stated) ?? {}].some(impossible) ||
+    stated.some(({ number }) => number("share") > 1);
+  const found = refused ? [] : stated;
   const requests = requestsIn(found, table);
-  const { gives, counts } = counters(found);
   const all = (name) => known(found.map((each) => each.number(name)));
   return {
     requests,
     statistics: statisticsOf(found),
-    layers: both(["on", "all"], first("layers")), // the target's line comes first
-    power: both(["drawn", "limit"], first("power")),
-    atOnce: Math.max(overlapping(lines, requests, table), ...all("at_once")),
-    rate: requests.length ? null : middleOf(known(found.map(rateOf))),
-    mismatch: first("mismatch")?.words ?? null,
-    counters: counts,
-    stated: { length: mean(all("length")), share: mean(all("share")) },
+    layers: both(["on", "all"], part.layers), // the target's line comes first
+    power: both(["drawn", "limit"], part.power),
+    atOnce: Math.max(overlapping(requests), ...all("at_once")),
+    ...(requests.length ? { rate: null, rateOf: 1 } : rateIn(found)),
+    mismatch: part.mismatch?.words ?? null,
+    counters: counters(found),
+    stated: {
+      length: mean(known(found.map(lengthOf))),
+      share: requests.some(({ repeat }) => repeat) ? null : mean(all("share")),
+    },
     engine: [...new Set(found.map(({ form }) => form.engine))].filter(Boolean),
-    unused: unusedIn(found, requests, gives),
-    unread: stated.unread.map(({ number, form }) => [number, form.of]),
-    models: [...stated.models],
+    unread: unread.map(({ number, form }) => [number, form.of]),
+    models: [...models],
     refused: refused ? REFUSED : null,
   };
 };

@@ -2,9 +2,7 @@
 // them. Nothing is sent anywhere; the address keeps typed numbers, never pasted texts.
 import { el, link, remember, restore } from "./dom.js";
 import { compiled } from "./forms.js";
-import { complaints, drafted, reasons } from "./reasons.js";
 import { count, interval, listed, number, percent, times, UNKNOWN } from "./say.js";
-import { read } from "./serverlog.js";
 import { figures } from "./tworuns.js";
 
 const WAIT_MS = 200; // a log is read when typing pauses
@@ -130,42 +128,10 @@ const mayHold = (word, { engines, drafter, longest }) => {
   return !engines.length || engines.includes(word);
 };
 
-// Tokens/s after each step of the calculation; the last line is the speed that the log states.
-const fallOf = ({ fall }) => {
-  const steps = [
-    ["Plain decoding", fall.plain, null],
-    ...(fall.split
-      ? [
-          ["A wider step", fall.step, fall.plain],
-          ["Drafting", fall.drafted, fall.step],
-        ]
-      : [["A wider step and drafting", fall.drafted, fall.plain]]),
-    ["What a round yields", fall.yielded, fall.drafted],
-    ["Left over", fall.stated, fall.yielded],
-    ["With speculation", fall.stated, null],
-  ];
-  const most = Math.max(...steps.map(([, rate]) => rate));
-  const body = el("tbody", "");
-  for (const [name, rate, before] of steps) {
-    const bar = el("div", "dm-slower__bar");
-    const [from, to] = before === null ? [0, rate] : [rate, before].sort((a, b) => a - b);
-    bar.style.marginLeft = `${(from / most) * 100}%`;
-    bar.style.width = `${((to - from) / most) * 100}%`;
-    const change =
-      before === null
-        ? number(rate)
-        : (rate < before ? "−" : "+") + number(Math.abs(rate - before));
-    const head = el("th", { scope: "row" }, name);
-    body.append(el("tr", "", head, el("td", "", change), el("td", "dm-slower__bars", bar)));
-  }
-  const caption = el("caption", "", "Breakdown of the speed, in tokens/s");
-  return el("table", "dm-slower__fall", caption, body);
-};
-
-const causes = (place, f, known) => {
+const causes = (place, f, known, judged) => {
   const filled = words(f);
   const list = el("ol", "dm-slower__reasons");
-  for (const { id, sure } of reasons(f, known)) {
+  for (const { id, sure } of judged) {
     const { title, says, bare } = known.reasons[id];
     const item = el(
       "li",
@@ -190,12 +156,14 @@ const causes = (place, f, known) => {
 };
 
 const heard = (runs, f) => {
-  const parts = ["without", "with"]
-    .filter((side) => runs[side].requests.length)
-    .map((side) => `${count(runs[side].requests.length, "request")} ${side} speculation`);
-  for (const side of ["without", "with"])
-    if (!runs[side].requests.length && runs[side].rate !== null)
-      parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
+  const parts = ["without", "with"].flatMap((side) => {
+    const { requests, rate, rateOf } = runs[side];
+    if (requests.length) return [`${count(requests.length, "request")} ${side} speculation`];
+    const many = rateOf > 1 ? `, the sum of ${rateOf} requests` : "";
+    return rate === null
+      ? []
+      : [`${number(rate)} tokens/s ${side} speculation (the log’s median${many})`];
+  });
   const models = [...new Set([...runs.without.models, ...runs.with.models])];
   if (models.length) parts.push(`${listed(models)} left out: times of each model, not of requests`);
   return parts.length
@@ -203,40 +171,71 @@ const heard = (runs, f) => {
     : "";
 };
 
-const show = (place, known) => {
+// Several runs: what was found of each, and the question which two to compare.
+const question = (asked, given, known, choose) => {
+  const picked = {};
+  const rows = asked.map((run, at) => {
+    const f = figures({ requests: [], rate: null, engine: [] }, run, given, known);
+    const many = run.rateOf > 1 ? ` of ${run.rateOf} requests` : "";
+    const cells = [`${number(f.specRate)}${many}`, number(f.yielded, 2), percent(f.acceptance)];
+    const picks = ["without", "with"].map((side) => {
+      const pick = el("input", {
+        type: "radio",
+        name: `pick-${side}`,
+        ariaLabel: `${side} speculation`,
+      });
+      pick.addEventListener("change", () => {
+        picked[side] = run;
+        if (picked.without && picked.with) choose({ swapped: false, ...picked });
+      });
+      return pick;
+    });
+    const name = run.titles.join(" · ") || `Run ${at + 1}`;
+    return el(
+      "tr",
+      "",
+      el("th", "", name),
+      ...[...cells, ...picks].map((each) => el("td", "", each)),
+    );
+  });
+  const names = ["Run", "Tokens/s", "Tokens per round", "Accepted", "Without", "With"];
+  const head = el("tr", "", ...names.map((name) => el("th", "", name)));
+  const words = `Several runs were found (${asked.length}). Which two should be compared?`;
+  return [el("p", "", words), el("table", "", el("thead", "", head), el("tbody", "", ...rows))];
+};
+
+const show = async (place, known, picked = null) => {
   const form = place.querySelector("form");
   const given = typed(form);
-  const [first, second] = ["without", "with"].map((side) =>
-    read(form.elements[side].value, known.compiled),
-  );
-  const swapped =
-    drafted(first) &&
-    !drafted(second) &&
-    (second.requests.length > 0 || !form.elements.with.value.trim());
-  const runs = swapped
-    ? { swapped, without: second, with: first }
-    : { swapped, without: first, with: second };
-  const f = figures(runs.without, runs.with, given, known);
+  const texts = ["without", "with"].map((side) => form.elements[side].value);
   const out = place.querySelector("[data-part='answer']");
+  const fields = [...form.querySelectorAll("textarea, input[type='number']")];
+  const invitation = el("p", "dm-muted", "Paste two runs, type numbers, or take an example.");
+  if (fields.every(({ value, defaultValue }) => !value.trim() || value === defaultValue))
+    return void out.replaceChildren(invitation);
+  // The readers are loaded once somebody types.
+  const [{ sides }, { complaints, reasons }] = await Promise.all([
+    import("./runs.js"),
+    import("./reasons.js"),
+  ]);
+  const runs = picked ?? sides(texts, known.compiled);
+  if (runs.asked) {
+    const choose = (two) => show(place, known, two);
+    return void out.replaceChildren(...question(runs.asked, given, known, choose));
+  }
+  const f = figures(runs.without, runs.with, given, known);
   const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
   const known_ =
     ["middle", "yielded", "acceptance", "plainRate", "specRate"].some((name) => f[name] !== null) ||
     f.drafted !== null;
-  if (!known_)
-    return void out.replaceChildren(
-      ...wrong,
-      ...(wrong.length
-        ? []
-        : [el("p", "dm-muted", "Paste two runs, type numbers, or take an example.")]),
-    );
-  const list = causes(place, f, known);
+  if (!known_) return void out.replaceChildren(...wrong, ...(wrong.length ? [] : [invitation]));
+  const list = causes(place, f, known, reasons(f, known));
   out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
   if (f.acceptance) {
     const address = `../?accepted=${Number((f.acceptance * 100).toFixed(1))}#mine`;
     const text = `What ${percent(f.acceptance)} accepted would give on a card and model`;
     out.append(el("p", "", link(address, text), "."));
   }
-  if (f.fall !== null) out.append(fallOf(f));
   if (list.childElementCount) out.append(el("h3", "", "Likely reasons"), list);
   out.append(el("p", "dm-muted dm-small", heard(runs, f)));
 };

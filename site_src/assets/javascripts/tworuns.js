@@ -61,6 +61,9 @@ const speed = (plain, spec, typed, known) => {
       ),
     };
   const [slow, fast] = [rate(plain, typed.plain), rate(spec, typed.spec)];
+  // A sum over several requests is compared with a sum over as many.
+  if (plain.rate && spec.rate && plain.rateOf !== spec.rateOf)
+    return { paired, middle: null, low: null, high: null };
   return { paired, middle: slow && fast ? fast / slow : null, low: null, high: null };
 };
 
@@ -130,11 +133,10 @@ const statistics = (spec) => {
   const all = spec.statistics;
   // A chain tries one kind after the other.
   const calls = Math.max(0, ...all.map((each) => each.calls));
-  if (!calls) return { draftMs: null, fired: null, length: null, calls: null };
+  if (!calls) return { draftMs: null, fired: null, length: null };
   const drafts = sum(all.map((each) => each.drafts));
   const timedAll = all.every((each) => each.draft_ms !== null);
   return {
-    calls,
     draftMs: timedAll ? sum(all.map((each) => each.draft_ms)) / calls : null,
     fired: Math.min(1, drafts / calls),
     length: drafts ? sum(all.map((each) => each.tokens)) / drafts : null,
@@ -156,39 +158,6 @@ const promptMs = (run) => {
     : null;
 };
 
-// The parts of the speed, in tokens/s: plain decoding, a wider step, drafting, a round's yield.
-// Rounds, their time, drafting and the stated speed are separate figures of the log, so there is a
-// remainder. Without the time of drafting, step and drafting are one part.
-const waterfall = (spec, drafts, log, plainRate, specRate) => {
-  const requests = timed(spec);
-  const counted = requests.length > 0 && requests.every((each) => rounds(each) !== null);
-  const ownRounds = counted ? sum(requests.map(rounds)) : drafts.rounds;
-  if (plainRate === null || specRate === null || drafts.yielded === null) return null;
-  // The server's count of rounds is used if it agrees with the count of these requests.
-  const alike = counted && log.calls && Math.abs(log.calls - ownRounds) <= 2 * requests.length;
-  const each = alike ? log.calls : ownRounds;
-  const roundMs = counted
-    ? sum(requests.map(({ ms }) => ms)) / each
-    : (drafts.yielded / specRate) * MS;
-  const perRound = counted
-    ? 1 + sum(requests.map(({ accepted }) => accepted)) / each
-    : drafts.yielded;
-  const rates = requests.map(
-    ({ perSecond, tokens, ms }) => tokens / (perSecond || ((tokens - 1) / ms) * MS),
-  );
-  const stated = counted ? sum(requests.map(({ tokens }) => tokens)) / sum(rates) : specRate;
-  const split = log.draftMs !== null && log.draftMs < roundMs;
-  const stepMs = roundMs - (split ? log.draftMs : 0);
-  return {
-    split,
-    plain: plainRate,
-    step: MS / stepMs,
-    drafted: MS / roundMs,
-    yielded: (perRound / roundMs) * MS,
-    stated,
-  };
-};
-
 // The drafter, by the kind that drafted most: a model, a head of the target, or a look-up.
 const drafter = (spec, known) => {
   const kinds = [...spec.statistics].sort((a, b) => b.tokens - a.tokens);
@@ -204,7 +173,7 @@ export const figures = (plainRun, specRun, typed, known) => {
   const cost =
     found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
   // The tokens drafted in a round, on average.
-  const length = drafts.rounds ? drafts.drafted / drafts.rounds : null;
+  const length = drafts.rounds && drafts.drafted ? drafts.drafted / drafts.rounds : null;
   const plainRate = rate(plain, typed.plain);
   const specRate = rate(spec, typed.spec);
   const roundMs = drafts.yielded !== null && specRate ? (drafts.yielded / specRate) * MS : null;
@@ -234,7 +203,6 @@ export const figures = (plainRun, specRun, typed, known) => {
     engines: [...new Set([...plain.engine, ...spec.engine])],
     drafter: drafter(spec, known),
     power: spec.power ?? plain.power,
-    fall: waterfall(spec, drafts, log, plainRate, specRate),
     slots: Math.max(spec.atOnce, typed.slots ?? 1),
     layersWith: spec.layers?.on ?? typed.layersWith,
     layersWithout: plain.layers?.on ?? typed.layersWithout,

@@ -61,8 +61,6 @@ def test_no_answer_is_in_the_result_and_no_command_sends_them(tmp_path: Path) ->
         (("--keep-answers", "a.json"), "name a file that ends in .jsonl"),
         (("--keep-answers", "gone/a.jsonl"), "there is no folder gone"),
         (("--keep-answers", "there.jsonl"), "already exists; name another file"),
-        (("--keep-answers", "a.jsonl", "--temperature", "0.7"), "only with greedy decoding"),
-        (("--keep-answers", "a.jsonl", "--context-depth", "64,128"), "a single context depth"),
     ],
 )
 def test_answers_that_cannot_be_kept_are_refused_before_measuring(

@@ -2,16 +2,13 @@
 
 import bz2
 import hashlib
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from importlib import resources
 from pathlib import Path
 from types import NoneType
 from typing import Literal, get_args, get_origin, get_type_hints
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from harness.campaign import axis_options, context_padding, suite
@@ -21,16 +18,12 @@ from harness.campaign.options import Options
 from harness.cli import app
 from harness.errors import BadInputError, HarnessError
 from harness.run.check_runner_options import require_suited
-from harness.run.chosen_engine import ChosenEngine, at_depths
-from harness.runners.inprocess.loop import SampledTarget, Sampler, decode
-from harness.runners.options import ConnectionOptions
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Axes, Settings
 from schemas.vocabulary import RUNNERS
 from schemas.vocabulary.axes import AXES
 from tests.harness.campaigns import campaign, run
-from tests.harness.runners.test_loop import PROMPT, ScriptedDrafter
 
 QUESTION = "Name a river."
 FILLER = "2f649d5c1d0b754c61812f50335bef4d7c88f056ec2708da96f7709579e46652"
@@ -74,25 +67,25 @@ def test_a_depth_that_a_prompt_exceeds_or_no_text_reaches_is_refused() -> None:
         filled(QUESTION, depth=10**6, size_of=words_in)
 
 
-def test_prompts_too_long_for_the_smallest_depth_are_dropped_with_a_note() -> None:
+def test_prompts_too_long_for_the_depth_are_dropped_with_a_note() -> None:
     core = suite.load("core-1")
     said: list[str] = []
 
-    short = context_padding.fitting(core, (4096, 512), said.append)
+    short = context_padding.fitting(core, 512, said.append)
 
     # (512 - 48) tokens of at least 2.5 characters.
     assert {len(prompt.text) <= 1160 for prompt in short.prompts} == {True}
     assert len(core.prompts) - len(short.prompts) == 8
     assert said == ["Left out: 8 prompts, too long for a context of 512 tokens."]
-    assert context_padding.fitting(core, (4096,), said.append) == core
+    assert context_padding.fitting(core, 4096, said.append) == core
     with pytest.raises(BadInputError, match="no prompt is shorter than --context-depth 64"):
-        context_padding.fitting(core, (64,), said.append)
+        context_padding.fitting(core, 64, said.append)
 
 
-def test_all_depths_get_the_context_of_the_deepest() -> None:
+def test_a_depth_gets_the_context_that_it_needs() -> None:
     # 4096 + 96 of output + 64 for drafts = 4256, in steps of 256.
-    assert context_for((512, 4096), 96) == 4352
-    assert context_for((512,), 96) == context_for((), 96) == 2048
+    assert context_for(4096, 96) == 4352
+    assert context_for(512, 96) == context_for(None, 96) == 2048
 
 
 @pytest.mark.parametrize(
@@ -145,12 +138,12 @@ def test_every_axis_is_a_setting_of_the_format_and_one_of_a_runner() -> None:
         written = {get_origin(each) or each for each in get_args(hints[name])} - {NoneType}
         assert written in ({kinds[axis.type]}, {Literal}), name
         assert set() < set(axis.runners) <= RUNNERS.keys(), name
-    assert {each.name for each in fields(Axes)} == AXES.keys() - {"context_depth_tokens"}
+    assert {each.name for each in fields(Axes)} == AXES.keys()
 
 
 def test_a_run_has_the_default_of_every_axis_that_was_not_set() -> None:
     assert axis_options.with_defaults(Options()) == {
-        name: getattr(campaign().settings, name) for name in AXES if name != "context_depth_tokens"
+        name: getattr(campaign().settings, name) for name in AXES
     }
 
 
@@ -164,27 +157,6 @@ def test_an_argument_with_a_place_or_a_key_is_refused() -> None:
     for bad in ("--lora /models/a.gguf", "swa-full", "--a b c", "--x 'a", "", "--u http://h/"):
         with pytest.raises(HarnessError, match="give one option with its value"):
             parse([bad])
-
-
-def test_depths_are_numbers_each_once_in_order() -> None:
-    parse = axis_options.OPTIONS["context_depth_tokens"].parse
-
-    assert parse is not None
-    assert parse(["4096,512", "512"]) == (512, 4096)
-    with pytest.raises(HarnessError, match="give whole numbers from 64 to"):
-        parse(["5"])
-
-
-@pytest.mark.usefixtures("fake_engine")
-def test_several_depths_are_separate_alternating_runs() -> None:
-    engine = ChosenEngine(runner="llama-cpp-python", connection=ConnectionOptions())
-
-    alone = at_depths([engine], (512,))
-    several = at_depths([replace(engine, name="cuda")], (512, 4096))
-
-    assert [(each.name, each.depth) for each in alone] == [("", 512)]
-    assert [each.name for each in several] == ["cuda context 512", "cuda context 4096"]
-    assert several[1].on(campaign()).settings.context_depth_tokens == 4096
 
 
 def test_a_run_at_a_depth_with_a_temperature_is_recorded_and_compares_no_texts(
@@ -202,73 +174,3 @@ def test_a_run_at_a_depth_with_a_temperature_is_recorded_and_compares_no_texts(
     assert (settings.context_depth_tokens, settings.sampling) == (512, "other")
     assert (settings.temperature, settings.sampling_seed) == (0.8, 4)
     assert {trial.compared_tokens for trial in submission.trials} == {None}
-
-
-VOCABULARY = 8
-
-
-class FixedModel:
-    """Logits that depend on the position only; the last token never ends the text."""
-
-    def __init__(self) -> None:
-        self.held = len(PROMPT)
-        self._rows: NDArray[np.float32] = np.empty((0, VOCABULARY), np.float32)
-
-    def step(self, tokens: Sequence[int]) -> list[int]:
-        self._rows = np.stack([logits_at(self.held + at) for at in range(1, len(tokens) + 1)])
-        self.held += len(tokens)
-        return [int(row.argmax()) for row in self._rows]
-
-    def truncate(self, length: int) -> None:
-        self.held = length
-
-    def is_end(self, token: int) -> bool:
-        return token < 0
-
-    def margins(self, count: int) -> list[float]:
-        return [0.5] * count
-
-    def logits(self, count: int) -> NDArray[np.float32]:
-        return self._rows[:count]
-
-
-def logits_at(position: int) -> NDArray[np.float32]:
-    return np.array([(position * 7 + token * 3) % 5 for token in range(VOCABULARY)], np.float32)
-
-
-def text_with(draft: list[int], *, key: str, temperature: float = 1.0) -> tuple[int, ...]:
-    sampler = Sampler(temperature=temperature, key=key)
-    decoded = decode(
-        target=SampledTarget(FixedModel(), sampler, held=len(PROMPT)),
-        drafter=ScriptedDrafter(lambda _text: draft),
-        prompt=PROMPT,
-        first=sampler.draw(logits_at(len(PROMPT)), len(PROMPT)),
-        first_margin=None,
-        max_output_tokens=40,
-    )
-    return decoded.tokens
-
-
-def test_speculation_draws_the_same_text_as_plain_sampling() -> None:
-    plain = text_with([], key="1 a")
-
-    assert len(set(plain)) > 3
-    assert all(text_with(draft, key="1 a") == plain for draft in ([0, 1], [3, 3, 3], [6]))
-    assert text_with([], key="2 a") != plain
-
-
-def test_draws_follow_the_probabilities() -> None:
-    logits = np.log(np.array([0.5, 0.3, 0.2], np.float32))
-    sampler = Sampler(temperature=1.0, key="seed")
-
-    counts = np.bincount([sampler.draw(logits, position) for position in range(4000)], minlength=3)
-
-    # Three standard errors of a share near a half in 4000 draws are 0.024.
-    assert counts / 4000 == pytest.approx([0.5, 0.3, 0.2], abs=0.024)
-
-
-def test_a_low_temperature_takes_the_likeliest() -> None:
-    logits = np.array([1.0, 3.0, 2.5], np.float32)
-    sampler = Sampler(temperature=0.01, key="seed")
-
-    assert {sampler.draw(logits, position) for position in range(50)} == {1}

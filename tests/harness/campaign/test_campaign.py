@@ -49,7 +49,7 @@ def test_the_default_campaign_has_three_arms_two_blocks_with_repeats_and_the_fix
 
     assert [arm.id for arm in built.arms] == ["baseline", "prompt-lookup-n8", "draft-model-n4"]
     assert [arm.baseline for arm in built.arms] == [None, "baseline", "baseline"]
-    assert (built.least_blocks, built.blocks) == (2, 2)
+    assert built.blocks == 2
     assert built.stopping == Stopping(repeat_beyond=0.15)
     assert (len(built.suite.prompts), built.profile) == (64, "default")
     assert built.settings.max_output_tokens == 96
@@ -174,37 +174,18 @@ def test_control_adds_both_instruments_once_and_changes_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("options", "blocks", "expected"),
     [
-        # A file holds four blocks of three arms on 64 prompts, and more of fewer prompts.
-        (Options(precision=0.01), 4, Stopping(precision=0.01)),
-        (Options(precision=0.01, prompts=("4",)), 6, Stopping(precision=0.01)),
         (Options(budget_min=2.5), 2, Stopping(repeat_beyond=0.15, budget_s=150.0)),
         (Options(blocks=2), 2, Stopping()),
         (Options(blocks=4, budget_min=1.0), 4, Stopping(budget_s=60.0)),
         (Options(quick=True), 1, Stopping()),
     ],
 )
-def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
+def test_the_blocks_are_fixed_and_time_may_end_them_earlier(
     options: Options, blocks: int, expected: Stopping
 ) -> None:
     built = campaign(options)
 
     assert (built.blocks, built.stopping) == (blocks, expected)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (
-            Options(blocks=4, precision=0.01),
-            "--blocks fixes the number of blocks,",
-        ),
-    ],
-)
-def test_a_campaign_that_contradicts_itself_or_cannot_be_recorded_is_refused(
-    options: Options, said: str
-) -> None:
-    with pytest.raises(BadInputError, match=said):
-        campaign(options)
 
 
 def test_a_preset_target_brings_its_draft_and_another_does_not() -> None:

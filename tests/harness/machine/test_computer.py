@@ -176,14 +176,14 @@ def test_a_size_in_a_name_comes_before_an_option(
 
 def test_graphics_of_a_processor_read_at_the_rate_of_main_memory() -> None:
     unknown = computer_of(MachineWords(gpus=("780M 32GB",)))
-    known = computer_of(MachineWords(gpus=("780M 32GB",), ram_bandwidth=89.6))
+    known = computer_of(MachineWords(gpus=("780M 32GB",), cpu="DDR5-5600"))
 
     # What is not known stays `None` in the memory, and is assumed as for main memory.
     assert unknown.devices[0].bandwidth_gb_per_s is None
-    assert unknown.speed.device.gb_per_s == pytest.approx(50 * 0.62)
-    assert not any("400" in note for _, note in unknown.rate_notes())
+    assert unknown.speed.device == pytest.approx(50 * 0.74)
+    assert not any("400" in note for note in unknown.rate_notes(reads_host=True))
     assert known.devices[0].bandwidth_gb_per_s == 89.6
-    assert known.speed.device.gb_per_s == pytest.approx(89.6 * 0.62)
+    assert known.speed.device == pytest.approx(89.6 * 0.74)
 
 
 def test_a_processor_is_a_machine_without_a_card() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from answers.learned import logged_memory_error
 from answers.machines import MachineWords
 from answers.names import read_model
+from answers.planner_errors import planner_errors
 from answers.presets import presets
 from answers.shapes import shape_of
 from harness.machine.computer import computer_of
@@ -32,7 +32,7 @@ def test_a_model_of_2026_fits_a_card_even_with_the_planners_worst_error(name: st
     needed = need_of(here, 2048, facts_about(presets()[name])).needed_bytes
 
     assert needed is not None
-    assert needed / 2**20 + logged_memory_error().total_worst_mib < gib * 1024
+    assert needed / 2**20 + planner_errors().memory.total_worst_mib < gib * 1024
 
 
 @pytest.mark.parametrize("name", MODELS_OF_2026)

@@ -16,7 +16,7 @@ from tests.harness.openai.deliveries import Delivery
 from tests.processes import PATIENCE_S
 
 Style = Literal[
-    "vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "mlx-lm", "plain",
+    "vllm", "sglang", "lm-studio", "ollama", "llama-server", "mlx-lm", "plain",
 ]  # fmt: skip
 Fault = Literal["malformed", "in-one-piece", "silent", "limited", "broken", "told-off", "overruns"]
 Json = dict[str, Any]
@@ -29,7 +29,6 @@ FINGERPRINT = "0.32.2-0.32.4-Linux-6.18.44-fc-v669-x86_64-with-glibc2.36-x86_64"
 _OWNERS = {
     "vllm": "vllm",
     "sglang": "sglang",
-    "old-sglang": "sglang",
     "lm-studio": "organization_owner",
     "ollama": "library",
     "llama-server": "llamacpp",
@@ -38,7 +37,6 @@ _OWNERS = {
 _PAGES: dict[str, dict[str, Json | str]] = {
     "vllm": {"/version": {"version": "0.32.0+cpu"}},
     "sglang": {"/server_info": {"version": "0.5.21"}},
-    "old-sglang": {"/get_server_info": {"version": "0.5.9"}},
     "ollama": {"/api/version": {"version": "0.12.3"}},
     "llama-server": {"/props": {"build_info": "b10434-571d0d5"}},
 }
@@ -53,8 +51,7 @@ class Behaviour:
     times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its first `short`
     words have one letter.
 
-    An mlx-lm that `heeds` it takes the draft depth from each request, which adds `draft_ms` a
-    round, and it takes `cached` tokens of each prompt from its cache.
+    An mlx-lm takes `cached` tokens of each prompt from its cache.
 
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
     `named` is the model in its chunks. Its text differs from word `parts_at` on. With `calls` it
@@ -87,8 +84,6 @@ class Behaviour:
     short: int = 0
     calls: Literal["sound", "corrupt"] | None = None
     shows: Json = field(default_factory=dict)
-    heeds: bool = True
-    draft_ms: float = 0.0
     cached: int = 0
 
 
@@ -157,12 +152,7 @@ def answer(text: str, limit: int, depth: int, yields: int | None = None) -> Fake
 
 
 def depth_of(state: State, body: Json) -> int:
-    """The draft depth of a request: in LM Studio only if the request names a draft model.
-
-    An mlx-lm with a draft takes the depth from the request; other servers from their start.
-    """
-    if state.behaviour.style == "mlx-lm" and state.behaviour.depth and state.behaviour.heeds:
-        return int(body.get("num_draft_tokens", state.behaviour.depth))
+    """The draft depth of a request: in LM Studio only if the request names a draft model."""
     if state.behaviour.style == "lm-studio":
         return 3 if body.get("draft_model") == DRAFT else 0
     return state.behaviour.depth
@@ -217,12 +207,6 @@ def whole(state: State, body: Json, made: FakeAnswer) -> Json:
     if body.get("logprobs"):
         top = [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -2.75}]
         choice["logprobs"] = {"content": [{"top_logprobs": top} for _ in made.ids]}
-    if body.get("return_meta_info") and state.behaviour.style == "old-sglang" and made.drafted[0]:
-        choice["meta_info"] = {
-            "spec_verify_ct": len(made.drafted),
-            "spec_draft_token_num": sum(made.drafted),
-            "spec_accept_token_num": sum(made.accepted),
-        }
     signed = {"system_fingerprint": FINGERPRINT} if state.behaviour.style == "mlx-lm" else {}
     return {"choices": [choice], "usage": usage(state, made), **signed}
 

@@ -68,8 +68,7 @@ class FakeHandler(BaseHTTPRequestHandler):
     def _answer(self, body: Json) -> None:
         state = self.server.state
         text, depth = body["messages"][0]["content"], depth_of(state, body)
-        yields = state.behaviour.yields if depth or state.behaviour.style != "mlx-lm" else None
-        made = answer(text, body["max_tokens"], depth, yields)
+        made = answer(text, body["max_tokens"], depth, state.behaviour.yields)
         with state.lock:
             state.steps += len(made.drafted)
             state.drafted += sum(made.drafted)
@@ -122,8 +121,7 @@ def _deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) ->
     asked = [each["messages"] for each in state.bodies[:-1]]
     seen = delivery.caches and body["messages"] in asked
     began = time.perf_counter() + (0.0 if seen else delivery.prompt_ms / 1000)
-    round_ms = behaviour.round_ms + (behaviour.draft_ms if any(made.drafted) else 0.0)
-    pieces = delivery.pieces(made.rounds, round_ms=round_ms)
+    pieces = delivery.pieces(made.rounds, round_ms=behaviour.round_ms)
     shown = [*_shown(pieces, behaviour.hidden)] or [(pieces[-1][0], ())]
     times = [0.0, *(at for at, _ in shown)]
     for at, chunk in enumerate(stream(state, body, made, [part for _, part in shown])):

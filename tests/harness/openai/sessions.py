@@ -28,15 +28,11 @@ SPECULATION = replace(
 DRAFTS = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
 
 
-def plan(*, in_turns: bool = False, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
-    """A campaign of a baseline and a draft model that drafts three tokens.
-
-    Its arms alternate by pass, or by prompt on one server.
-    """
+def plan(**options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
+    """A campaign of a baseline and a draft model that drafts three tokens."""
     arms = (campaigns.BASELINE, SPECULATION)
     made = campaigns.campaign(arms=arms, max_output_tokens=LIMIT, **options)
-    interleaved = "prompt" if in_turns else "block"
-    return replace(made, interleaved=interleaved, engine="openai", drafts=DRAFTS)
+    return replace(made, interleaved="block", engine="openai", drafts=DRAFTS)
 
 
 def command(*options: str) -> str:

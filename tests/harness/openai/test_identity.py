@@ -24,7 +24,6 @@ from tests.harness.openai.sessions import on_fakes, open_session, plan
     [
         ("vllm", "vLLM", "0.32.0+cpu"),
         ("sglang", "SGLang", "0.5.21"),
-        ("old-sglang", "SGLang", "0.5.9"),
         ("ollama", "Ollama", "0.12.3"),
         ("lm-studio", "LM Studio", "unknown"),
         ("mlx-lm", "mlx-lm", "0.32.2"),

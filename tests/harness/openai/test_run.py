@@ -1,8 +1,5 @@
 """From the command line to a page, facts that a server does not state are unknown."""
 
-import pickle
-import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +13,14 @@ from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
-from tests.harness.openai.deliveries import Delivery
 from tests.harness.openai.fake_answers import MODEL
-from tests.harness.openai.fake_server import FakeServer, serving
-from tests.harness.openai.sessions import FAKE, command, two
+from tests.harness.openai.fake_server import FakeServer
+from tests.harness.openai.sessions import command, two
 
 pytestmark = pytest.mark.usefixtures("cache_dir")
 
 METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")
-# Rounds take long compared with sending a token, as with a real model.
-MLX: dict[str, Any] = {
-    "style": "mlx-lm",
-    "depth": 3,
-    "delivery": Delivery(singly=True),
-    "round_ms": 6.0,
-    "yields": 3,
-}
-IN_TURNS = (*METHOD, *SMALL[:-1], "3", "--target", "tiny:4bit", "--backend", "cpu")
 
 
 def call(*arguments: str) -> Result:
@@ -144,67 +131,6 @@ def test_a_dry_run_shows_what_would_be_started(monkeypatch: pytest.MonkeyPatch) 
     assert done.exit_code == 0, done.stderr
     assert "  serve --port '{port}'\n  serve --fast --port '{port}'\n" in done.stdout
     assert "expected  unknown: the size of the target's weights is not known" in done.stdout
-
-
-# ---- one server for both arms ------------------------------------------------------------------
-def check_turns(submission: Submission) -> None:
-    """Check that both arms answered a prompt before either answered the next one."""
-    asked = [(trial.block, trial.prompt) for trial in submission.trials]
-    assert len(asked) == 12
-    assert asked[::2] == asked[1::2]
-    assert len(set(asked)) == 6
-    assert all(one.arm != two.arm for one, two in list(pairwise(submission.trials))[::2])
-
-
-def test_each_request_says_how_deep_to_draft(tmp_path: Path) -> None:
-    with serving(**MLX) as server:
-        submission = measured(tmp_path, "--base-url", server.url, *IN_TURNS)
-
-    check_turns(submission)
-    asked = [body["num_draft_tokens"] for body in server.state.bodies if body["max_tokens"] == 8]
-    depths = {"baseline": 0, "draft-model-n3": 3}
-    assert asked[: len(submission.trials)] == [depths[trial.arm] for trial in submission.trials]
-    assert submission.design.interleaved == "prompt"
-
-
-def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> None:
-    starts, server = tmp_path / "starts", tmp_path / "mlx_lm.server"
-    fake = f"{sys.executable} -m {FAKE} --as {pickle.dumps(MLX).hex()}"
-    server.write_text(f'#!/bin/sh\necho >> "{starts}"\nexec {fake} "$@"\n')
-    server.chmod(0o755)
-    options = ("--server-command", f"{server} --port {{port}}", *IN_TURNS)
-
-    planned = call(*options, "--dry-run")
-    submission = measured(tmp_path, *options)
-
-    assert planned.stdout.count("--port") == 1
-    assert starts.read_text() == "\n"
-    check_turns(submission)
-    summary = summarize(submission)
-    assert {each.starts.starts for each in summary.repeatability} == {1}
-    (flag,) = (each for each in summary.flags if each.name == "one-start")
-    assert flag.message.startswith(
-        "A single server was started once, and each request set the draft depth"
-    )
-
-
-@pytest.mark.parametrize(
-    ("behaviour", "options", "why"),
-    [
-        (MLX, ("--concurrency", "2"), "or --concurrency use --spec-base-url"),
-        (MLX, ("--draft", "Other-0.2B"), "a single server for all arms has one draft"),
-        ({}, (), "vLLM fixes the depth at its start, not per request, so it cannot serve both"),
-    ],
-)
-def test_options_that_one_server_cannot_run_are_refused(
-    behaviour: dict[str, Any], options: tuple[str, ...], why: str
-) -> None:
-    with serving(**behaviour) as server:
-        done = call("--base-url", server.url, *IN_TURNS, *options, "--dry-run")
-
-    assert done.exit_code == 2, done.output
-    assert done.stderr.count("Error:") == 1
-    assert why in done.stderr
 
 
 # ---- the same model and settings on both servers -----------------------------------------------

@@ -19,7 +19,6 @@ from harness.runners.base import Failure, Generation, PreparedArm, Totals
 from harness.runners.http.client import Client, ServerAddress, ServerRefusedError, one_line
 from harness.runners.http.session import failure_of
 from schemas.submission import Reason
-from tests.harness.openai.deliveries import Delivery
 from tests.harness.openai.fake_answers import DRAFT, MODEL
 from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import FAKE, command, open_session, plan, request
@@ -32,7 +31,7 @@ BASE, SPEC = "baseline", "draft-model-n3"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A plain server and a drafting one, or one server for both arms, or servers by commands.
+    """A plain server and a drafting one, or one server with two models, or servers by commands.
 
     `said` is in the failure of `arm`; without it, both arms are prepared.
     """
@@ -40,7 +39,7 @@ class Row:
     said: str | None = None
     arm: str = SPEC
     reason: Reason = "other"
-    at: Literal["two", "same", "turns", "one", "commands"] = "two"
+    at: Literal["two", "same", "one", "commands"] = "two"
     base: dict[str, Any] = field(default_factory=dict)
     spec: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -56,7 +55,7 @@ def opened(row: Row) -> Iterator[OpenAiSession]:
             "commands": {"spec_server_commands": (command(),)},
         }
         servers = named.get(row.at, {"base_url": base.url})
-        session = open_session(plan(in_turns=row.at == "turns"), **{**servers, **row.options})
+        session = open_session(plan(), **{**servers, **row.options})
         yield session
         session.close()
 
@@ -83,18 +82,6 @@ def offering(said: str, *models: str, asked: str | None = None) -> Row:
     options = {"model": asked}
     base = {"models": models}
     return Row(said=said, arm=BASE, reason="load-failed", base=base, options=options)
-
-
-def in_turns(
-    said: str | None,
-    arm: str = SPEC,
-    reason: Reason = "other",
-    **behaviour: Any,  # noqa: ANN401 - fields of `Behaviour`
-) -> Row:
-    """One server for both arms, with a draft depth per request."""
-    # Rounds take long compared with sending a token, as with a real model.
-    mlx = {"style": "mlx-lm", "depth": 3, "delivery": Delivery(singly=True), "round_ms": 6.0}
-    return Row(said=said, arm=arm, reason=reason, at="turns", base={**mlx, **behaviour})
 
 
 HEADS = {"parameters": "num_ctx 4096", "model_info": {"qwen35.nextn_predict_layers": 1}}
@@ -147,16 +134,11 @@ ROWS = {
         said="For --served-model, use `FROM MODEL` and `PARAMETER draft_num_predict 0`", at="one",
         base={"style": "ollama"}, options={"model": MODEL, "spec_models": (MODEL,)},
     ),
-    "a depth that is ignored": in_turns("ignores num_draft_tokens", heeds=False, yields=3),
-    "no draft": in_turns("ignores num_draft_tokens; start the server ", depth=0),
-    "a cache": in_turns(
-        "took 7 tokens of the prompt from its cache, which changes the answers of a run with a "
-        "draft; start the server with --prompt-cache-size 0",
-        reason="bad-answer", cached=7, yields=3,
+    "a cache": Row(
+        said="took 7 tokens of the prompt from its cache, which changes the answers of a run with "
+        "a draft; start the server with --prompt-cache-size 0",
+        reason="bad-answer", base={"style": "mlx-lm"}, spec={"style": "mlx-lm", "cached": 7},
     ),
-    "a fixed depth": in_turns("unknown server fixes the depth at its", BASE, style="plain"),
-    # Recognised by their cost.
-    "drafts that are never accepted": in_turns(None, yields=1, draft_ms=6.0),
     "ended at once": started(
         command("--exit"),
         "ended with exit code 1: ValueError: CUDA out of memory while loading", "out-of-memory",

@@ -58,7 +58,6 @@ def baseline_alone(server: FakeServer, limit_s: float) -> Any:  # noqa: ANN401 -
         # A vLLM whose page has no counters drafts nothing.
         ({}, "baseline", replace(COUNTED, rounds=LIMIT - 1, drafted=0, accepted=0)),
         ({"style": "sglang"}, "draft-model-n3", COUNTED),
-        ({"style": "old-sglang"}, "draft-model-n3", COUNTED),
         ({"style": "lm-studio"}, "draft-model-n3", COUNTED),
         # Its page also counts accepted tokens beyond the limit, its answers do not.
         (

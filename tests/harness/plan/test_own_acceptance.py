@@ -70,9 +70,6 @@ def test_a_second_log_gives_the_plain_speed() -> None:
 
     assert found["plain_tps"]["estimate"] == pytest.approx(25.8, abs=0.1)
     assert found["plain_tps"]["basis"] == "here"
-    # A cache of half the size reads little less; by bytes and bandwidth alone it is 46 tokens/s.
-    (cached,) = (each["tps"] for each in found["alternatives"] if "KV cache" in each["changes"])
-    assert 25.8 <= cached <= 26.5
 
 
 def test_a_result_gives_the_acceptance_of_its_best_arm() -> None:

@@ -4,7 +4,6 @@ import json
 import re
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
@@ -37,7 +36,7 @@ def test_a_measured_acceptance_takes_the_place_of_the_estimate() -> None:
     assert f"No reason to use it: {text} may give" in fitted
     assert "Accuracy: too few people tried such a method to tell." in fitted
     # Each of the two tokens that the text gave costs a tenth of a step: 3 / 1.2.
-    assert f"Yes: {text} gives" in measured
+    assert f"Probably: {text} gives" in measured
     assert "2.50×" in measured  # noqa: RUF001 - as printed
     assert "too few people" not in measured
     assert "The acceptance was not used, because most rounds have no draft" in share
@@ -57,12 +56,10 @@ def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> Non
     )
 
     unknown = words(*asked)
-    known = words(*asked, "--bandwidth", "272")
 
     assert re.search(r"Without a draft, expect about [\d.]+ tokens/s\. Fits: ", unknown)
     assert "The bandwidth of banana 8 GB is not known, so speeds assume 400 GB/s" in unknown
     assert "plain speed from bytes and bandwidth" in unknown
-    assert "400 GB/s" not in known
 
 
 def test_memory_is_compared_with_what_is_available() -> None:
@@ -70,19 +67,3 @@ def test_memory_is_compared_with_what_is_available() -> None:
 
     assert re.search(r"^available +7,082 ", text, re.MULTILINE)
     assert "device memory had a median error of 78 MiB over public logs" in " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("question", "named"),
-    [
-        ("qwen3.6-35b-a3b on RTX 3060 12 GB", True),
-        ("qwen3.6-35b-a3b on RTX 3090", False),  # more memory
-        ("qwen3.8-27b on RTX 3060 12 GB", False),  # no mixture of experts
-    ],
-)
-def test_a_cache_of_experts_is_named_with_its_published_evidence(
-    question: str, *, named: bool
-) -> None:
-    evidence = "41.7 → 69.3 tokens/s with MTP for Qwen3.6-35B-A3B on an RTX 3060 12 GB"
-
-    assert (evidence in words(question, "--details")) == named

@@ -10,7 +10,7 @@ from harness.campaign.options import Options
 from harness.cli import app
 from harness.errors import BadInputError
 from harness.run.check_runner_options import require_suited
-from harness.run.chosen_engine import ChosenEngine, named_engines
+from harness.run.chosen_engine import ChosenEngine
 from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import RUNNERS
 from tests.processes import needs_shell
@@ -65,22 +65,6 @@ def test_every_method_has_a_runner(name: str) -> None:
 
 def engine(runner: str = "llama-server") -> ChosenEngine:
     return ChosenEngine(runner=runner, connection=ConnectionOptions(answer_limit_s=7))
-
-
-def test_several_binaries_are_separate_engines() -> None:
-    made = named_engines(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
-
-    assert [(leg.name, leg.connection.binary) for leg in made] == [
-        ("cuda", "/opt/cuda/llama-server"),
-        ("vulkan", "/opt/vk=2/llama-server"),
-    ]
-    assert {leg.connection.answer_limit_s for leg in made} == {7}
-
-
-def test_one_binary_needs_no_name() -> None:
-    (alone,) = named_engines(engine(), ("/opt/llama-server",))
-
-    assert (alone.name, alone.connection.binary) == ("", "/opt/llama-server")
 
 
 @pytest.fixture

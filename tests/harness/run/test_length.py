@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.model import ArmPlan, Campaign, Stopping
-from harness.report.events import Event, Extended, TrialEnded
+from harness.report.events import Event, TrialEnded
 from harness.run.execute import RunContext
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
@@ -47,8 +47,8 @@ class VirtualClock:
         return len(self._sessions)
 
 
-def adaptive(*, precision: float | None = None, budget_s: float | None = None) -> Campaign:
-    stopping = Stopping(least_blocks=3, precision=precision, budget_s=budget_s)
+def limited(*, budget_s: float | None = None) -> Campaign:
+    stopping = Stopping(budget_s=budget_s)
     return replace(campaign(arms=(BASELINE, AGAIN), blocks=6), stopping=stopping)
 
 
@@ -105,7 +105,7 @@ def test_no_block_starts_if_it_would_end_after_the_budget(
 ) -> None:
     runner = VirtualClock(STEADY)
 
-    submission = measured(adaptive(budget_s=budget_s), tmp_path / "run.jsonl", runner)
+    submission = measured(limited(budget_s=budget_s), tmp_path / "run.jsonl", runner)
 
     assert len(submission.trials) == blocks * PER_BLOCK
     assert (submission.design.ended, submission.design.budget_s) == ("budget-spent", budget_s)
@@ -115,7 +115,7 @@ def test_no_block_starts_if_it_would_end_after_the_budget(
 def test_a_budget_that_is_enough_changes_nothing(tmp_path: Path) -> None:
     runner = VirtualClock(STEADY)
 
-    submission = measured(adaptive(budget_s=100.0), tmp_path / "run.jsonl", runner)
+    submission = measured(limited(budget_s=100.0), tmp_path / "run.jsonl", runner)
 
     assert (submission.design.ended, len(submission.trials)) == ("completed", 6 * PER_BLOCK)
     assert runner.seconds() == pytest.approx(0.7 + 6 * 1.08)
@@ -123,46 +123,20 @@ def test_a_budget_that_is_enough_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_spent_budget_can_be_raised_and_the_campaign_continues(tmp_path: Path) -> None:
     work_file = tmp_path / "run.jsonl"
-    first = measured(adaptive(budget_s=4.0), work_file, VirtualClock(STEADY))
+    first = measured(limited(budget_s=4.0), work_file, VirtualClock(STEADY))
 
     # Two blocks took 2.16 s before; with warm-ups, the third ends at 4.0 s and the fourth at 5.0 s.
-    again = measured(adaptive(budget_s=5.5), work_file, VirtualClock(STEADY), resume=True)
+    again = measured(limited(budget_s=5.5), work_file, VirtualClock(STEADY), resume=True)
 
     assert keys(again)[: 2 * PER_BLOCK] == keys(first)
     assert len(set(keys(again))) == len(again.trials) == 4 * PER_BLOCK
     assert (again.design.ended, again.design.resumed) == ("budget-spent", 1)
 
 
-def test_a_campaign_that_is_precise_enough_is_not_opened_again(tmp_path: Path) -> None:
-    work_file = tmp_path / "run.jsonl"
-    first = measured(adaptive(precision=0.03), work_file, VirtualClock(STEADY))
-    idle = VirtualClock(STEADY)
-
-    again = measured(adaptive(precision=0.03), work_file, idle, resume=True)
-
-    assert first.design.ended == again.design.ended == "precise-enough"
-    assert again.trials == first.trials
-    assert idle.opened == 0
-
-
-def test_every_further_block_is_announced_with_the_precision_so_far(tmp_path: Path) -> None:
-    seen: list[Event] = []
-
-    measured(
-        adaptive(precision=0.001), tmp_path / "r.jsonl", VirtualClock(RESTLESS), observe=seen.append
-    )
-
-    extended = [event for event in seen if isinstance(event, Extended)]
-    assert [event.total for event in extended] == [4 * PER_BLOCK, 5 * PER_BLOCK, 6 * PER_BLOCK]
-    assert all(event.half_width is not None and event.half_width > 0.001 for event in extended)
-
-
 @pytest.mark.parametrize("order", [1, 11, 12, 18])
-def test_ctrl_c_and_resume_of_a_campaign_without_fixed_length_keep_every_trial(
-    tmp_path: Path, order: int
-) -> None:
+def test_ctrl_c_and_resume_keep_every_trial(tmp_path: Path, order: int) -> None:
     work_file = tmp_path / "run.jsonl"
-    plan = adaptive(precision=0.001)
+    plan = limited()
     cut = measured(plan, work_file, VirtualClock(RESTLESS), observe=interrupt_at(order))
 
     whole = measured(plan, work_file, VirtualClock(RESTLESS), resume=True)

@@ -127,9 +127,7 @@ def test_a_long_run_with_the_defaults_comes_with_a_first_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, *, offered: bool
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["x", "run", "--target", "a.gguf", "--dry-run"])
-    expected = ExpectedTime(
-        seconds=seconds, least_seconds=seconds, first_seconds=seconds, token_s=0.1
-    )
+    expected = ExpectedTime(seconds=seconds, least_seconds=seconds, first_seconds=seconds)
 
     found = next_step.first_look(request(tmp_path), expected)
 

@@ -14,7 +14,7 @@ from harness.campaign.model import Stopping
 from harness.campaign.trial_order import plan
 from harness.report.details import ended
 from harness.report.events import Event, Extended, TrialEnded, TrialsPlanned
-from harness.run.stopping import decide
+from harness.run.stopping import fits_budget
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Submission
@@ -139,8 +139,8 @@ def test_a_budget_may_leave_the_repeats_out_and_counts_them_by_their_number() ->
     rule = Stopping(repeat_beyond=0.15, budget_s=100.0)
 
     # Two blocks took 90 s: a tenth of one more takes 4.5, a quarter 11.25.
-    assert decide(rule, blocks=2, half_width=None, spent_s=90.0, share=0.1) is None
-    assert decide(rule, blocks=2, half_width=None, spent_s=90.0, share=0.25) == "budget-spent"
+    assert fits_budget(rule, blocks=2, spent_s=90.0, share=0.1)
+    assert not fits_budget(rule, blocks=2, spent_s=90.0, share=0.25)
 
 
 def test_a_trial_that_failed_has_no_time_to_disagree_with(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_the_random_campaigns_include_every_kind_of_end(tmp_path: Path) -> None:
 
     assert 0 < len(ends) - len(made) < CAMPAIGNS / 5
     assert {each.design.ended for each in made} >= {
-        "completed", "precise-enough", "budget-spent", "interrupted",
+        "completed", "budget-spent", "interrupted",
     }  # fmt: skip
     assert any(each.design.resumed for each in made)
     assert any(arm.outcome == "failed" for each in made for arm in each.arms)
@@ -162,7 +162,6 @@ def _campaign(rng: random.Random) -> Campaign:
     options = Options(
         quick=quick,
         blocks=rng.randint(1, 4) if fixed else None,
-        precision=None if fixed else rng.choice((0.02, 0.2)),
         budget_min=None if fixed else rng.choice((0.4, 30.0)),
         max_output_tokens=rng.choice((1, 2, 24)),
         control=rng.random() < 0.2,

@@ -57,26 +57,6 @@ def test_a_result_has_one_place_under_its_canonical_name(tmp_path: Path) -> None
     assert (clone.results(), old != new) == ([old], True)
 
 
-def test_a_result_replaces_only_an_existing_one(tmp_path: Path) -> None:
-    clone = pull_request.find_clone(clones.clone(tmp_path, sample()))
-    name = Path(clone.results()[0]).name
-
-    assert pull_request.replacing(sample(seed=1), name, clone).supersedes == name
-    with pytest.raises(BadInputError, match=r"has no file gone\.json"):
-        pull_request.replacing(sample(), "gone.json", clone)
-
-
-def test_a_correction_that_the_gate_would_refuse_is_refused_here(tmp_path: Path) -> None:
-    old = {each: sample(contributor=each) for each in (None, "bob")}
-    clone = pull_request.find_clone(clones.clone(tmp_path, *old.values()))
-    names = {who: canonical_name(each, sample_bytes(each)) for who, each in old.items()}
-
-    with pytest.raises(BadInputError, match="is anonymous, so it cannot be replaced"):
-        pull_request.replacing(sample(seed=1), names[None], clone)
-    with pytest.raises(BadInputError, match="is by bob, and only bob can replace it"):
-        pull_request.replacing(sample(seed=1, contributor="eve"), names["bob"], clone)
-
-
 def test_a_contributor_is_added_and_never_exchanged() -> None:
     nobody = sample(contributor=None)
 
@@ -86,23 +66,23 @@ def test_a_contributor_is_added_and_never_exchanged() -> None:
         pull_request.signed(sample(contributor="ada"), "bob")
 
 
-def test_an_accepted_result_is_not_sent_again_and_the_commands_keep_what_it_replaces(
-    result: Path, tmp_path: Path
-) -> None:
-    earlier, mine = sample(contributor="ada", seed=1), sample(contributor="ada")
-    clone = clones.clone(tmp_path, earlier, mine)
-    old = canonical_name(earlier, sample_bytes(earlier))
-    words = ("--repository", str(clone))
+def test_an_accepted_result_is_not_sent_again(result: Path, tmp_path: Path) -> None:
+    clone = clones.clone(tmp_path, sample(contributor="ada"))
 
-    again = submit(result, *words, "--yes")
-    correction = submit(result, *words, "--supersedes", old)
+    again = submit(result, "--repository", str(clone), "--yes")
 
-    assert again.exit_code == correction.exit_code == 0, again.output
+    assert again.exit_code == 0, again.output
     assert again.stderr.startswith("Already accepted: results/community/")
     assert clones.sent(clone) == {}
-    more = f"--supersedes {old} --repository {clone}"
-    assert f"submit {result} {more} --yes" in correction.stderr
-    assert f"submit {result} {more} --without-git" in correction.stderr
+
+
+def test_the_two_ways_to_send_keep_the_options(result: Path, tmp_path: Path) -> None:
+    clone = clones.clone(tmp_path, sample(contributor="ada", seed=1))
+
+    sent = submit(result, "--repository", str(clone))
+
+    assert f"submit {result} --repository {clone} --yes" in sent.stderr
+    assert f"submit {result} --repository {clone} --without-git" in sent.stderr
 
 
 def test_a_result_goes_to_the_folder_of_its_month_once_the_main_one_is_full(

@@ -1,8 +1,7 @@
-"""Trained heads for speculation are gigabytes; these have the same form and known answers.
+"""A trained head for speculation is gigabytes; this one has the same form and known answers.
 
-`eagle3` always proposes the same token, which is right where the text repeats it. `dflash` has only
-zero weights: all its proposals are wrong. `mtp` is a model of two layers that repeats the last
-token, with a built-in head that does the same: all its proposals are right.
+`mtp` is a model of two layers that repeats the last token, with a built-in head that does the same:
+all its proposals are right.
 """
 
 from pathlib import Path
@@ -17,8 +16,7 @@ from tests.harness.ggufs import add_fields, raw_fields, written
 Weights = NDArray[np.float32]
 
 
-_HEADS, _KV_HEADS, _HEAD, _INNER = 9, 3, 64, 64
-_LAYERS = [1, 14, 29]  # of the target, whose states a head reads
+_INNER = 64
 _TINY, _TINY_HEAD, _STATE = 64, 32, 16
 _RECURRENT = {
     "conv_kernel": 4,
@@ -27,32 +25,6 @@ _RECURRENT = {
     "time_step_rank": 1,
     "group_count": 1,
 }
-
-
-def eagle3(path: Path, target: Path, *, always: str) -> Path:
-    """An EAGLE-3 head for a model that always proposes the token of this spelling."""
-    writer, width = _head(path, "eagle3", target)
-    writer.add_tensor("fc.weight", _zeros(width, len(_LAYERS) * width))
-    # Its vocabulary has one token; d2t says which of the target's that is.
-    token = opened(target).texts("tokenizer.ggml.tokens").index(always.encode())
-    writer.add_tensor("d2t", np.array([token], dtype=np.int64))
-    writer.add_tensor("output.weight", _zeros(1, width))
-    writer.add_tensor("blk.0.attn_norm_2.weight", _ones(width))
-    _layer(writer, width, attention_input=2 * width)
-    return _written(writer, path, target)
-
-
-def dflash(path: Path, target: Path) -> Path:
-    """A DFlash drafter for a model, all zeros."""
-    writer, width = _head(path, "dflash", target)
-    writer.add_uint32("dflash.block_size", 8)
-    writer.add_uint32("tokenizer.ggml.mask_token_id", 3)
-    writer.add_tensor("fc.weight", _zeros(width, len(_LAYERS) * width))
-    writer.add_tensor("enc.output_norm.weight", _ones(width))
-    for name in ("attn_q_norm", "attn_k_norm"):
-        writer.add_tensor(f"blk.0.{name}.weight", _ones(_HEAD))
-    _layer(writer, width, attention_input=width)
-    return _written(writer, path, target)
 
 
 def mtp(path: Path, vocabulary: Path) -> Path:
@@ -105,34 +77,6 @@ def _attention(writer: GGUFWriter, layer: str) -> None:
     writer.add_tensor(f"{layer}.attn_output.weight", _zeros(_TINY, 2 * _TINY_HEAD))
     for name in ("attn_q_norm", "attn_k_norm"):
         writer.add_tensor(f"{layer}.{name}.weight", _ones(_TINY_HEAD))
-
-
-def _head(path: Path, kind: str, target: Path) -> tuple[GGUFWriter, int]:
-    """The fields that both heads share, and the width of the target."""
-    writer = GGUFWriter(path, kind)
-    _size_vocabulary(writer, target)
-    read = opened(target)
-    width = read.number("llama.embedding_length") or 0
-    _sizes(writer, width=width, heads=_HEADS, kv_heads=_KV_HEADS)
-    writer.add_block_count(1)
-    writer.add_rope_dimension_count(_HEAD)
-    writer.add_array(f"{kind}.target_layers", _LAYERS)
-    writer.add_uint32(f"{kind}.target_hidden_size", width)
-    norm = next(each for each in read.tensors if each.name == "output_norm.weight")
-    start = read.end + -read.end % 32 + norm.offset
-    writer.add_tensor("output_norm.weight", np.fromfile(target, np.float32, width, offset=start))
-    return writer, width
-
-
-def _layer(writer: GGUFWriter, width: int, *, attention_input: int) -> None:
-    inner = _KV_HEADS * _HEAD
-    writer.add_tensor("blk.0.attn_norm.weight", _ones(width))
-    writer.add_tensor("blk.0.attn_q.weight", _zeros(width, attention_input))
-    writer.add_tensor("blk.0.attn_k.weight", _zeros(inner, attention_input))
-    writer.add_tensor("blk.0.attn_v.weight", _zeros(inner, attention_input))
-    writer.add_tensor("blk.0.attn_output.weight", _zeros(width, width))
-    writer.add_tensor("blk.0.ffn_norm.weight", _ones(width))
-    _feed_forward(writer, "blk.0", width)
 
 
 def _feed_forward(writer: GGUFWriter, layer: str, width: int) -> None:

@@ -66,16 +66,10 @@ IK_KEYS = (
 IK_DEPTHS = ((3, 2), (2, 1), (2, 1))
 
 
-def write_ik(
-    path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS, heeds: bool = True
-) -> Path:
-    """Write a program that answers like ik_llama.cpp, with these counts by depth.
-
-    If it `heeds` requests, it takes the draft depth from them. It logs its arguments to `starts`.
-    """
-    script = f'"{sys.executable}" -I -S "{Path(__file__)}" ik \'{json.dumps(depths)}\' {heeds:d} -'
-    starts = path.with_name("starts")
-    path.write_text(f'#!/bin/sh\necho "$@" >> "{starts}"\nexec {script} "$@"\n', "utf-8")
+def write_ik(path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS) -> Path:
+    """Write a program that answers like ik_llama.cpp, with these counts by depth."""
+    script = f'"{sys.executable}" -I -S "{Path(__file__)}" ik \'{json.dumps(depths)}\' 1 -'
+    path.write_text(f'#!/bin/sh\nexec {script} "$@"\n', "utf-8")
     path.chmod(0o755)
     return path
 
@@ -133,27 +127,22 @@ class _ScriptedHandler(BaseHTTPRequestHandler):
 
 
 class _IkHandler(_ScriptedHandler):
-    """Answers with text in place of tokens, and counts for the depths that a draft reached.
-
-    A request may set the draft depth.
-    """
+    """Answers with text in place of tokens, and counts for the depths that a draft reached."""
 
     depths: tuple[tuple[int, int], ...] = ()
-    heeds = True
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         answer = super()._completion(body)
-        depths = self.depths[: body.get("speculative.n_max") if self.heeds else None]
         del answer["tokens"], answer["stop_type"]
         for name in ("draft_n", "draft_n_accepted"):
             answer["timings"].pop(name, None)
-        if self.speculates and depths:
+        if self.speculates:
             answer["timings"] |= {
-                "draft_n": sum(tried for tried, _ in depths),
-                "draft_n_accepted": sum(accepted for _, accepted in depths),
+                "draft_n": sum(tried for tried, _ in self.depths),
+                "draft_n_accepted": sum(accepted for _, accepted in self.depths),
                 "draft_by_depth": [
                     {"depth": depth, "draft_n": tried, "draft_n_accepted": accepted}
-                    for depth, (tried, accepted) in enumerate(depths, start=1)
+                    for depth, (tried, accepted) in enumerate(self.depths, start=1)
                     if tried
                 ],
             }
@@ -190,7 +179,6 @@ def main() -> None:
         sys.exit("cannot do that")
     if build == "ik":
         _IkHandler.depths, token_ms = json.loads(token_ms), "1.0"
-        _IkHandler.heeds, prompt_ms = prompt_ms == "1", "1.0"
     _ScriptedHandler.noise.seed(os.getpid())
     _ScriptedHandler.alias = given[given.index("-a") + 1]
     _ScriptedHandler.speculates = read_ik(given) if build == "ik" else "ngram-simple" in given

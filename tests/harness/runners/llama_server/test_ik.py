@@ -44,9 +44,8 @@ def run(
     method: str,
     *more: str,
     depths: tuple[tuple[int, int], ...] = scripted.IK_DEPTHS,
-    heeds: bool = True,
 ) -> Result:
-    server = scripted.write_ik(folder / "llama-server", depths=depths, heeds=heeds)
+    server = scripted.write_ik(folder / "llama-server", depths=depths)
     target = write_gguf(folder / "target.gguf", name="Big 7B")
     draft = write_gguf(folder / "draft.gguf", name=f"Small 1B {method.partition(':')[0]}")
     drafts = any(METHODS[name.partition(":")[0]].draft != "none" for name in method.split("+"))
@@ -151,67 +150,3 @@ def test_an_arm_with_such_counts_fails_and_says_why(tmp_path: Path, cache_dir: P
 
     assert done.exit_code == 3
     assert "because fewer rounds reach a deeper token" in done.stderr
-
-
-DEPTHS = (
-    "--method",
-    "draft-model:n_max=1",
-    "--blocks",
-    "2",
-    "--tasks",
-    "code",
-    "--max-tokens",
-    "9",
-)
-
-
-def starts(folder: Path) -> list[str]:
-    """The command lines of the servers that were started."""
-    return [each for each in (folder / "starts").read_text().splitlines() if "--port" in each]
-
-
-def test_arms_that_differ_in_depth_take_turns_on_one_server(
-    tmp_path: Path, cache_dir: Path
-) -> None:
-    assert cache_dir.is_dir()
-
-    planned = run(tmp_path, "draft-model:n_max=3", *DEPTHS, "--dry-run")
-    done = run(tmp_path, "draft-model:n_max=3", *DEPTHS, "--prompts", "2")
-
-    assert planned.stdout.count("--spec-type") == 1
-    assert done.exit_code == 0, done.output
-    (started,) = starts(tmp_path)
-    assert f"--spec-type draft:{SIZED % 3}" in started
-    result = contract.read((tmp_path / "out.json").read_bytes())
-    assert isinstance(result, Submission)
-    assert result.design.interleaved == "prompt"
-    assert len({trial.prompt for trial in result.trials[:3]}) == 1
-    # Three drafts of which two accepted the first token; at depth 3, two more tries and one more
-    # token each at depths 2 and 3.
-    counted = {each.arm: (each.drafted, each.accepted) for each in result.trials}
-    assert counted == {"baseline": (0, 0), "draft-model-n3": (7, 4), "draft-model-n1": (3, 2)}
-
-
-def test_a_server_that_does_not_heed_the_depth_of_a_request_is_refused(
-    tmp_path: Path, cache_dir: Path
-) -> None:
-    assert cache_dir.is_dir()
-
-    done = run(tmp_path, "draft-model:n_max=3", *DEPTHS, heeds=False)
-
-    assert done.exit_code == 3
-    assert "drafted 7 tokens; give a server that was started without spec" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "other", ["draft-model:n_max=1,p_min=0.5", "ngram-simple:n_max=1", "suffix:n_max=1"]
-)
-def test_arms_that_differ_in_more_have_separate_servers(
-    other: str, tmp_path: Path, cache_dir: Path
-) -> None:
-    assert cache_dir.is_dir()
-
-    done = run(tmp_path, "draft-model:n_max=3", "--method", other, "--dry-run")
-
-    assert done.exit_code == 0, done.output
-    assert done.stdout.count("--spec-type") == 3

@@ -1,6 +1,5 @@
 """The runner works with a newer server: llama.cpp b11549 counts by position."""
 
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,22 +99,6 @@ def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None
     # 27 tokens after the first at 2.5 a round take 11 ± 1.6 rounds: each is drawn at random.
     assert totals.rounds is not None
     assert 6 <= totals.rounds <= 18
-
-
-@pytest.mark.nightly
-def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path) -> None:
-    """They are not conditional on the previous position, which would give 0.9, 0.54, 0.16."""
-    rates = (0.9, 0.6, 0.3, 0.1)
-    argument = f"--spec-synth-rates {','.join(map(str, rates))}"
-    with opened(program, nonsense, DRAFTED, 2048, server_arguments=(argument,)) as session:
-        totals = totals_of(answered(session, DRAFT.id, tokens=400))
-
-    assert totals.rounds is not None
-    assert totals.rounds >= 100
-    counted = totals.accepted_histogram or ()
-    for position, rate in enumerate(rates, 1):
-        share = sum(counted[position:]) / totals.rounds
-        assert share == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / totals.rounds))
 
 
 @pytest.mark.nightly
