@@ -61,7 +61,7 @@ def _run(path: Path) -> LoggedRun:
     if not whole:
         raise wrong(str(path), "no line with counts of drafts or with times was recognised")
     if not is_one_run(whole):
-        raise wrong(str(path), "figures of several runs", "give each run a file of its own")
+        raise wrong(str(path), "figures of several runs", "give each run its own file")
     again = repeats([each for each in whole if each.is_request])
     found = [each for each in whole if not (each.is_request and again.pop(0))]
     accepted, drafted, rounds, written = _counts(found)

@@ -22,7 +22,7 @@ _LEFT_OUT = (
     "texts, and rates, because they follow from times and tokens",
     "the statistics lines, because they are sums over all requests of a server",
 )
-_WHOLE = "give each run a file of its own"
+_WHOLE = "give each run its own file"
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
 _BUILD = re.compile(
     r"(?:\bbuild(?:_info)?|system_fingerprint\")\s*[:=]\s*\"?b?(?P<build>[0-9]{3,6})"

@@ -235,7 +235,7 @@ def test_requests_with_overlapping_times_are_concurrent(
 def test_a_file_with_both_runs_is_refused_by_the_importer() -> None:
     both = (PASTED / "quoted_mtp_bench.txt", PASTED / "mtp_bench.txt")
 
-    with pytest.raises(BadInputError, match="several runs; give each run a file of its own"):
+    with pytest.raises(BadInputError, match="several runs; give each run its own file"):
         llama_server.read([given(path) for path in both])
 
 
