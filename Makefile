@@ -47,7 +47,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-nightly lowest check check-web tidy site cold links builds learned \
   picture predictions serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
-  bench-scale bench-tune format help-texts recording release-check release live-check zensical \
+  bench-scale bench-tune format recording release-check release live-check zensical \
   weights synthetic lock advisories gate difference comment form send-form checked chromium clean
 
 help: ## Show the targets
@@ -76,12 +76,11 @@ test: setup chromium ## Run the tests
 test-nightly: setup chromium ## Run the cases that `make test` leaves out, as a workflow does every night
 	$(RUN) $(PYTEST) -m nightly $(PYTEST_ARGS) || $(REPEAT)
 
-# Only tests without an engine: the command line, the format and the build of the site. The stored
-# help needs the locked typer, and tests of the workflows install locked versions.
+# Only tests without an engine: the command line, the format and the build of the site. Tests of the
+# workflows install locked versions.
 lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions that pyproject.toml allows
 	$(LOWEST)/venv/bin/python $(PYTEST) -m "not engine and not nightly" \
 	  tests/harness --ignore tests/harness/runners --ignore tests/harness/openai \
-	  --deselect tests/harness/test_stored_help.py::test_the_file_has_what_a_checkout_and_a_wheel_print \
 	  tests/schemas tests/test_commands.py tests/test_printed_commands.py tests/test_wheel.py \
 	  tests/pipeline/test_build.py tests/pipeline/test_charts.py tests/pipeline/test_cli.py \
 	  tests/pipeline/test_export.py tests/pipeline/test_gate_command.py $(PYTEST_ARGS)
@@ -113,7 +112,7 @@ site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
 learned: site ## Update the evidence that answers ship from results
-	cp $(SITE)/assets/evidence.json answers/evidence.json
+	cp $(SITE)/assets/evidence.json planner/evidence.json
 
 predictions: setup ## Compute the medians behind answers, test them, and extend the ledger
 	$(RUN) -m bench.predictions
@@ -125,9 +124,6 @@ cold: setup ## Build the site with and without the cache, and compare the bytes
 
 format: setup ## Write the fields of docs/format.md from the schema
 	$(RUN) -m tools.format_reference
-
-help-texts: setup ## Store the help texts, which commands print without imports
-	$(RUN) -m tools.help_texts
 
 links: setup ## Check links, published addresses, credits, captions and names, and search for secrets
 	$(RUN) -m tools.links $(SITE) tests/data/addresses-of-results.txt

@@ -16,7 +16,6 @@ from typing import Annotated
 
 import typer
 
-from answers.rounds import Curve
 from estimates.intervals import time_ratio
 from harness.acceptance.agreement import agreement
 from harness.acceptance.rounds import AtDepth, ReadAnswer, at_depth
@@ -30,6 +29,7 @@ from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Round, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
 from harness.runners.probes import curve_of, widest
+from planner.rounds import Curve
 from schemas.method import Method
 from schemas.submission import VerificationProbe
 
@@ -205,7 +205,7 @@ def _read(campaign: Campaign, plain: dict[str, Generation]) -> list[ReadAnswer]:
     limit, read = campaign.settings.max_output_tokens, []
     for prompt in campaign.suite.prompts:
         answer = plain[prompt.id]
-        found = agreement(reader, answer.prompt_ids or (), answer.tokens, None, rows=16)
+        found = agreement(reader, answer.prompt_ids or (), answer.tokens or (), rows=16)
         read.append(ReadAnswer(task=prompt.task, agrees=found.agrees, limit=limit))
     reader.close()
     return read

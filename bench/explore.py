@@ -85,6 +85,17 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
     return {"cells": cells, **_times(site), "page_gzip_kib": _weight_kib(site, text, file.data)}
 
 
+# The fields that are equal in every random row.
+SAME: dict[str, object] = {
+    "tier": "measured",
+    "engine_label": DEFAULT_ENGINE,
+    "concurrency": 1,
+    "at_most": False,
+    "measured_with": [],
+    **dict.fromkeys(DEFAULTS),
+}
+
+
 def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
     """Random rows in the form of the view `explore`: settings on many devices, with every task."""
     rng = random.Random(seed)  # noqa: S311 - random data
@@ -99,14 +110,12 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
         tokens = rng.uniform(1.2, 4.5)
         verdict = rng.choice(VERDICTS)
         draft = f"{target.family}-{setting.choice((0.5, 1, 1.5))}B Q8_0"
-        yield {
+        yield SAME | {
             "cell": f"cell-{number}",
-            "tier": "measured",
             "task": TASKS[number % len(TASKS)],
             "device": f"device-{device}",
             "device_label": f"{gpu['name']} no. {device}",
             "backend": setting.choice(gpu["backends"]),
-            "engine_label": DEFAULT_ENGINE,
             "target": target.name.lower(),
             "target_label": target.name,
             "quantisation": target.quantisation,
@@ -121,14 +130,10 @@ def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
             "vram_gib": round(gpu["vram_mib"] / 1024),
             "size_class": size_class(target.parameters).label,
             "size_order": 2 if target.parameters < 8e9 else 3,
-            "concurrency": 1,
             "mark": verdict,
             "stated_request": speedup * setting.uniform(0.8, 1),
             "stated_request_low": speedup * 0.7,
             "stated_request_high": speedup * 1.2,
-            "at_most": False,
-            "measured_with": [],
-            **dict.fromkeys(DEFAULTS),
             "context_depth": setting.choice((None, None, 4096)),
         }
 

@@ -277,7 +277,7 @@ PEERS = "honest: three people with one pair"
 UNPROMISED = "times of the arms / 1.2"
 FLAGS = (
     *("cheap-rounds", "one-sided-failures", "near-ties"),
-    *("short-answers", "gpu-use-not-shown", "zero-spread"),
+    *("gpu-use-not-shown", "zero-spread"),
     *("same-answers", "below-bandwidth"),
 )
 HONEST_WORLDS: Mapping[str, Callable[[int], Submission]] = {

@@ -23,18 +23,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from answers.machines import device_key
-from answers.names import read_model
 from bench.strangers import scaled
 from estimates.identity import canonical_name
 from pipeline.cache import Cache
+from pipeline.collection import validation
 from pipeline.collection.discover import Source
-from pipeline.collection.validation import findings_of
 from pipeline.data.database import open_database
 from pipeline.difference import Own, State, moved_others, with_files
 from pipeline.intake.figure_form import published
 from pipeline.intake.figures import keys
 from pipeline.intake.paths import FOLDER, PUBLISHED
+from planner.machines import device_key
+from planner.names import read_model
 from schemas import contract
 from schemas.posted import UnreadableTextError
 from schemas.submission import Submission
@@ -124,9 +124,10 @@ def forms(folder: Path, count: int, rng: random.Random) -> Iterator[Sent]:
             continue
         place = folder / name
         place.write_bytes(data)
-        faults = [*findings_of([Source(path=place, kind="published", place="corpus")])]
+        source = Source(path=place, kind="published", place="corpus")
+        is_right = isinstance(validation.checked(source), validation.AcceptedText)
         place.unlink()
-        if not faults and seen.isdisjoint(own := {*keys(json.loads(data))}):
+        if is_right and seen.isdisjoint(own := {*keys(json.loads(data))}):
             seen |= own
             card = device_key(answers["card"].removeprefix("2x "))
             yield Sent(f"{PUBLISHED}/{name}", data, card, read_model(answers["model"]).slug)

@@ -27,6 +27,7 @@ HARNESS_MAY_NOT_KNOW = {
     *("contributor", "notes", "engine.commit", "machine.cpu.physical_cores", "machine.os.version"),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     "trials[].prompt_ms",
+    "trials[].full_rounds",  # only older files have it
     *NO_DEFAULT,
 }
 # An import may lack these fields and remain true. The gate finds every other removal.

@@ -19,10 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from answers.names import read_model
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
 from pipeline.difference import Own, State, moved_others
+from planner.names import read_model
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PEOPLE = "select distinct person from figure order by person"

@@ -5,7 +5,7 @@ Averaged over prompts, an arm takes as long as plain decoding. Single prompts di
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -17,17 +17,11 @@ from estimates.model import Estimate, Interval
 from estimates.summary import summarize
 from estimates.verdicts import JUDGED, judge
 from harness.campaign.arms import BASELINE
-from harness.tune.decisions import (
-    CERTIFICATE_BLOCKS,
-    FORECAST_ERROR,
-    RACE_BLOCKS,
-    RACED,
-    standing,
-    times_of,
-)
 from harness.tune.forecast import Candidate, shortlist
+from harness.tune.search import BLOCKS as CERTIFICATE_BLOCKS
+from harness.tune.search import CERTIFIED
 from schemas.method import NO_SPECULATION, Method
-from schemas.submission import Arm, Prompt, Submission, Trial
+from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS
 from tests.pipeline.tables import Example, entry
 from tests.samples import sample
@@ -42,6 +36,7 @@ ARMS, PER_TASK, BLOCKS = 13, 4, 2
 TOKENS, STEP_MS, PROMPT_MS = 97, 20.0, 150.0
 TRIAL_NOISE, TEXT_SPREAD = 0.03, 0.05
 PROMPT_SPREADS = (0.05, 0.10, 0.35)  # by arm: a draft model, a small draft model, n-grams
+FORECAST_ERROR = 0.04  # of a depth's forecast, as a logarithm
 ROUND_COST, LEAST_DEPTH = 2.0, 5
 
 
@@ -76,30 +71,25 @@ def placed(
 
 
 def tune(rng: np.random.Generator) -> Example:
-    """The certificate of a tune whose forecasts and race use the first prompt of each task."""
+    """The certificate of a tune whose forecasts use the first prompt of each task."""
     base, ratios = _base(), _ratios(rng)
     prompts = base.suite.prompts
-    race, fresh = prompts[::PER_TASK], [at for at, _ in enumerate(prompts) if at % PER_TASK]
+    fresh = tuple(each for at, each in enumerate(prompts) if at % PER_TASK)
     forecasts = 1 / ratios[:, ::PER_TASK].mean(axis=1)
     forecasts *= np.exp(FORECAST_ERROR * rng.normal(size=len(forecasts)))
-    predicted = {arm.id: float(each) for arm, each in zip(base.arms, forecasts, strict=True)}
     listed = shortlist(
         [
-            Candidate(id=arm.id, family="draft", depth=at, predicted=predicted[arm.id])
-            for at, arm in enumerate(base.arms[1:], LEAST_DEPTH + 1)
+            Candidate(id=arm.id, family="draft", depth=at, predicted=float(predicted))
+            for at, (arm, predicted) in enumerate(
+                zip(base.arms[1:], forecasts[1:], strict=True), LEAST_DEPTH + 1
+            )
         ],
-        RACED,
+        CERTIFIED,
     )
-
-    def stage(arms: Iterable[str], asked: Sequence[Prompt], blocks: int) -> Submission:
-        some = tuple(each for each in base.arms if each.id in {BASELINE, *arms})
-        part = replace(base, arms=some, suite=replace(base.suite, prompts=tuple(asked)))
-        return replace(part, trials=tuple(_trials(rng, ratios, part, blocks)))
-
-    raced = times_of(stage([each.id for each in listed], race, RACE_BLOCKS))
-    found = standing(raced, predicted, running=[each.id for each in listed], baseline=BASELINE)
-    best, *rivals = (arm for arm in found.ranked if arm not in found.dropped)
-    certificate = stage([best, *rivals[:1]], [prompts[at] for at in fresh], CERTIFICATE_BLOCKS)
+    chosen = {BASELINE, *(each.id for each in listed)}
+    arms = tuple(each for each in base.arms if each.id in chosen)
+    part = replace(base, arms=arms, suite=replace(base.suite, prompts=fresh))
+    certificate = replace(part, trials=tuple(_trials(rng, ratios, part, CERTIFICATE_BLOCKS)))
     return entry(certificate, summarize(certificate))
 
 

@@ -1,6 +1,6 @@
 """Check real result files: recomputed estimates, wall-clock ratios, and flags.
 
-`python -m bench.real` reads the repository's results, imported samples from other tools, and any
+`python -m bench.real` reads the repository's results, an imported sample, and any
 FILE given. For each file it prints the number of estimates, their largest relative difference from
 `bench.recompute` (which follows only the Methodology page), the number of published intervals that
 contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate is missing or differs
@@ -21,7 +21,7 @@ from estimates.summary import summarize
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Submission
-from tests.harness.imports.samples import ALL, imported
+from tests.harness.imports.samples import GREEDY, logs, run
 
 COMMUNITY = Path(__file__).parents[1] / "results" / "community"
 EXACT, PROMISE = 1e-9, 0.95
@@ -92,12 +92,10 @@ def _contains(estimate: Estimate) -> bool:
 
 
 def files(more: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of each stored result, each imported sample and each file given."""
+    """Yield name and bytes of each stored result, of an imported sample and of each file given."""
     for path in sorted(COMMUNITY.glob("*.json")):
         yield path.name, path.read_bytes()
-    for form in ALL:
-        for number, submission in enumerate(imported(form).submissions):
-            yield f"import of {form} {number + 1}", canonical_bytes(encode(submission))
+    yield "import of logs", canonical_bytes(encode(run(logs(), GREEDY).submission))
     for path in more:
         yield path.name, path.read_bytes()
 

@@ -7,6 +7,7 @@ has the other steps. Nothing is imported from `estimates`.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -45,8 +46,6 @@ class PairedPrompt:
 def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[PairedPrompt]:
     """The prompts that the arm and its baseline share, in the order of the suite."""
     done = [t for t in document["trials"] if t["outcome"] == "ok" and _tokens(t) and t["decode_ms"]]
-    excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
-    error = math.hypot(*(_excess_error(done, name) for name in (arm["id"], arm["baseline"])))
     for prompt in document["suite"]["prompts"]:
         of_prompt = [trial for trial in done if trial["prompt"] == prompt["id"]]
         own = {t["block"]: t for t in of_prompt if t["arm"] == arm["id"]}
@@ -55,44 +54,32 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Paired
         ended, given_up = sorted(own.keys() & base.keys()), sorted(limits.keys() & base.keys())
         if not ended and not given_up:
             continue
+        first = base[(ended or given_up)[0]]
         compared = [own[block] for block in ended] + [base[block] for block in ended + given_up]
         steady = all(_median_ms(trial) is not None for trial in compared)
-
+        excess = {name: _excess(done, name) for name in (arm["id"], arm["baseline"])}
+        errors = (_excess_error(done, name) for name in (arm["id"], arm["baseline"]))
+        time = partial(_steady, excess=excess) if steady else _wall
         paces = _paces(document, arm, of_prompt, done)
-
-        def time(trial: Trial, *, steady: bool = steady, paces: Paces = paces) -> float:
-            ms = _steady(trial, excess) if steady else _wall(trial)
-            return ms / paces[trial["block"]]
-
-        def wall(trial: Trial, *, paces: Paces = paces) -> float:
-            return _wall(trial) / paces[trial["block"]]
-
         beyond = [limits[block] / paces[block] for block in given_up]
-        first = base[(ended or given_up)[0]]
+        paced = {block: time(base[block]) / paces[block] for block in ended + given_up}
+        paced_own = {block: time(own[block]) / paces[block] for block in ended}
         yield PairedPrompt(
             task=prompt["task"],
-            times=(
-                median(time(base[block]) for block in ended + given_up),
-                median([*(time(own[block]) for block in ended), *beyond]),
-            ),
+            times=(median(paced.values()), median([*paced_own.values(), *beyond])),
             walls=(
                 median(
-                    [
-                        *(wall(base[block]) for block in ended),
-                        *(time(base[block]) for block in given_up),
-                    ]
+                    _wall(base[block]) / paces[block] if block in ended else paced[block]
+                    for block in paced
                 ),
-                median([*(wall(own[block]) for block in ended), *beyond]),
+                median([*(_wall(own[block]) / paces[block] for block in ended), *beyond]),
             ),
-            blocks={
-                block: (paces[block] * time(base[block]), paces[block] * time(own[block]))
-                for block in ended
-            },
+            blocks={block: (time(base[block]), time(own[block])) for block in ended},
             rounds=_rounds_per_token([own[block] for block in ended]),
-            clock=error if steady else 0.0,
+            clock=math.hypot(*errors) if steady else 0.0,
             reading=_reading(document, arm, prompt["id"]),
             answer=median(_tokens(t) for t in of_prompt if t["arm"] == arm["baseline"]),
-            plain=math.log(time(first)),
+            plain=math.log(paced[first["block"]]),
             order=first["order"],
         )
 

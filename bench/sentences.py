@@ -22,12 +22,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from answers import catalog
-from answers.answer import Answer, answer
-from answers.evidence import PairFigure
-from answers.listed import listed_machines, listed_models, question_by_name
-from answers.machines import described_computer
-from answers.words import accuracy, lines
+from planner import catalog
+from planner.answer import Answer, answer
+from planner.evidence import PairFigure
+from planner.listed import listed_machines, listed_models, question_by_name
+from planner.machines import described_computer
+from planner.words import accuracy, lines
 from schemas.vocabulary import METHODS
 
 # How each method drafts, as `fitted.json` names it; all other methods draft from the text.
@@ -70,14 +70,14 @@ class Said:
 def map_rows() -> tuple[Mapping[str, Any], ...]:
     """The rows of `evidence.json` by the names of their columns."""
     names = PairFigure.__struct_fields__
-    rows = json.loads(resources.files("answers").joinpath("evidence.json").read_bytes())
+    rows = json.loads(resources.files("planner").joinpath("evidence.json").read_bytes())
     return tuple(dict(zip(names, row, strict=False)) for row in rows)
 
 
 @cache
 def tested() -> Mapping[str, Mapping[str, float]]:
     """The errors of predictions by kind, from `fitted.json`."""
-    document = json.loads(resources.files("answers").joinpath("fitted.json").read_bytes())
+    document = json.loads(resources.files("planner").joinpath("fitted.json").read_bytes())
     found: Mapping[str, Mapping[str, float]] = document["accuracy"]
     return found
 

@@ -92,7 +92,7 @@ def _campaigns(rng: random.Random) -> Iterator[Example]:
 def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
     """Yield all sentences with a number, from the charts, the map and the losses."""
     for name, definition in charts.definitions().items():
-        if name not in CAPTIONS or name == "submission_tasks":
+        if name not in CAPTIONS:
             continue
         found = charts.as_rows(
             rows.frame(connection, definition.query or name, **definition.parameters)
@@ -126,7 +126,7 @@ def _above(table: Sequence[LINE]) -> int:
 
 
 def _whole_map(said: re.Match[str], table: Sequence[LINE]) -> bool:
-    shown = [row for row in table if (row["backend"], row["task_label"]) == ("any", "any")]
+    shown = [row for row in table if (row["choice"], row["task_label"]) == ("any", "any")]
     few = said["above"] is None
     return int(said["all"]) == len(shown) and (
         len(shown) < 3 if few else int(said["above"]) == _above(shown)
@@ -155,22 +155,6 @@ def _methods(said: re.Match[str], table: Sequence[LINE]) -> bool:
         _counted(one, [row for row in table if row["method_label"] == one["method"]])
         for one in METHOD.finditer(said[0])
     )
-
-
-def _backends(said: re.Match[str], table: Sequence[LINE]) -> bool:
-    for one in BACKEND.finditer(said[0]):
-        names = one["device"], one["first"], one["second"]
-        own = [
-            row
-            for row in table
-            if (row["device_label"], row["first_backend"], row["second_backend"]) == names
-        ]
-        if not any(
-            _near(one["ratio"], median(r["relative"] for r in own if r["tier"] == tier))
-            for tier in {row["tier"] for row in own}
-        ):
-            return False
-    return True
 
 
 def _may_be_best(own: Sequence[LINE]) -> set[int]:
@@ -221,26 +205,6 @@ def _depths(said: re.Match[str], table: Sequence[LINE]) -> bool:
     )
 
 
-def _round_costs(said: re.Match[str], table: Sequence[LINE]) -> bool:
-    costs = [row["round_cost"] for row in table]
-
-    def is_there(cost: str, depth: str, line: str) -> bool:
-        return any(
-            (str(row["depth"]), row["line_label"]) == (depth, line)
-            and _near(cost, row["round_cost"])
-            for row in table
-        )
-
-    if said["only"]:
-        return len(table) == 1 and is_there(said["only"], said["only_depth"], said["only_line"])
-    return (
-        _near(said["least"], min(costs))
-        and _near(said["most"], max(costs))
-        and is_there(said["least"], said["least_depth"], said["least_line"])
-        and is_there(said["most"], said["most_depth"], said["most_line"])
-    )
-
-
 def _series(said: re.Match[str], table: Sequence[LINE]) -> bool:
     column = "concurrency" if "concurrency" in table[0] else "context_depth"
     fell, clearly, every = (0 if said[n] == "none" else int(said[n]) for n in ("f", "c", "all"))
@@ -280,23 +244,6 @@ def _break_even(said: re.Match[str], table: Sequence[LINE]) -> bool:
     hopeless = sum(bool(row["cannot_win"]) for row in table)
     lost = 0 if said["lost"] == "none" else int(said["lost"])
     return (int(said["won"]), int(said["all"]), lost) == (won, len(table), hopeless)
-
-
-def _predictions(said: re.Match[str], table: Sequence[LINE]) -> bool:
-    middle = median(row["off_by"] for row in table)
-    return int(said["all"]) == len(table) and _near(said["off"], middle * 100)
-
-
-def _verification(said: re.Match[str], table: Sequence[LINE]) -> bool:
-    return all(
-        any(
-            row["curve_label"] == one["curve"]
-            and str(row["width"]) == one["width"]
-            and _near(one["ratio"], row["step_ratio"])
-            for row in table
-        )
-        for one in STEP.finditer(said[0])
-    )
 
 
 def _is_clear(row: LINE, verdicts: Collection[str], *, beyond: bool) -> bool:
@@ -342,14 +289,6 @@ TALLY = (
     rf"(?:, median (?P<usual>[\d.]+){TIMES})?"
 )
 METHOD = re.compile(rf"(?P<method>[^;:]{{1,60}}): {TALLY}(?:; |\.$)")
-BACKEND = re.compile(
-    rf"(?P<ratio>[\d.]{{1,9}}){TIMES} on the (?P<device>.{{1,60}}?)"
-    r" \((?P<first>\w+) over (?P<second>\w+)\)"
-)
-STEP = re.compile(
-    r"(?:curve is that of (?P<curve>.+?): )(?P<width>\d+) tokens in one step take"
-    r" (?P<ratio>[\d.]+) times as long as one"
-)
 RULES: Mapping[str, tuple[str, Rule]] = {
     "whole_map": (
         (
@@ -372,10 +311,6 @@ RULES: Mapping[str, tuple[str, Rule]] = {
         rf"(?:{re.sub('[?]P<[a-z_]+>', '', METHOD.pattern)})+",
         _methods,
     ),
-    "backends": (
-        r"With a different backend, the same setting has a different speedup: .+\.",
-        _backends,
-    ),
     "depths": (
         (
             r"(?P<none>The whole request is clearly slower at every depth).+"
@@ -385,17 +320,6 @@ RULES: Mapping[str, tuple[str, Rule]] = {
             r" (?P<at>[^.]+)\..+"
         ),
         _depths,
-    ),
-    "round_costs": (
-        (
-            r"A round costs (?P<only>[\d.]+) plain tokens at depth (?P<only_depth>\d+)"
-            r" \((?P<only_line>.+)\); a draft wins if it yields more tokens per round\."
-            r"|A round costs from (?P<least>[\d.]+) plain tokens at depth (?P<least_depth>\d+)"
-            r" \((?P<least_line>.+)\) to (?P<most>[\d.]+) plain tokens at depth (?P<most_depth>\d+)"
-            r" \((?P<most_line>.+)\); a draft wins if it yields more tokens per round than its"
-            r" round costs\."
-        ),
-        _round_costs,
     ),
     "builds": (
         (
@@ -413,14 +337,6 @@ RULES: Mapping[str, tuple[str, Rule]] = {
         ),
         _break_even,
     ),
-    "predictions": (
-        (
-            r"(?P<all>\d+) predictions? from the probes of the same campaigns, with a median"
-            r" error of (?P<off>[\d.]+) %\."
-        ),
-        _predictions,
-    ),
-    "verification_curve": (r".*times as long as one.*", _verification),
     "finding": (
         (rf"{TALLY}; (?P<low>[\d.]+){TIMES}(?: to (?P<high>[\d.]+){TIMES})?"),
         _finding,

@@ -2,8 +2,8 @@
 
 Each simulation draws a rig: the curve T(k) with or without a kernel step, the cost of drafting,
 acceptance by task and position, noise per trial and a drift. Its tune takes the same steps as
-`harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, decided by
-`harness.tune.forecast`, `harness.tune.decisions` and the report's verdict. It prints these shares:
+`harness.tune`: one deep run, a forecast, a certificate on other prompts, decided by
+`harness.tune.forecast` and the report's verdict. It prints these shares:
 tunes whose pick is within 2 % of the best; tunes whose pick is that good or reported as
 indistinguishable from the best; tunes that pick "off" where nothing helps; certified speedups that
 are reproduced. It also prints the number of trials relative to a sweep over all depths.
@@ -15,6 +15,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -34,18 +35,21 @@ from estimates.intervals import corrected, ratio_interval, time_ratio
 from estimates.model import Interval
 from estimates.verdicts import judge
 from harness.campaign.builder import LEAST_BLOCKS
-from harness.tune import decisions
 from harness.tune import forecast as forecasts
-from harness.tune.decisions import Times
 from harness.tune.forecast import Candidate
+from harness.tune.search import BLOCKS, CERTIFIED
 from schemas.vocabulary import say
 
 Array = NDArray[np.float64]
+# Logarithms of ms per token, by arm, prompt and block.
+Times = dict[str, dict[tuple[str, int], float]]
 
 COMMAND = "python -m bench.tune"
 SIMULATIONS = 200
-RACE_PROMPTS, CERTIFICATE_PROMPTS = 1, 3
+LOOK_PROMPTS, CERTIFICATE_PROMPTS = 1, 3
 BASELINE = "baseline"
+# The task of each of the certificate's prompts.
+PROMPT_TASKS = {str(prompt): str(prompt % TASKS) for prompt in range(TASKS * CERTIFICATE_PROMPTS)}
 NEAR = 0.02
 
 
@@ -79,6 +83,15 @@ class Certified:
 
 def _judged(times: Times, arm: str, tasks: Mapping[str, str], *, choices: int) -> Certified:
     """Judge an arm as the report does: by strata of tasks, corrected for the choice of an arm."""
+    groups = _strata(times, arm, tasks)
+    ratio, interval = time_ratio(groups), ratio_interval(groups)
+    if interval is None:
+        raise AssertionError("every task has several prompts")
+    return Certified(arm=arm, speedup=ratio, interval=corrected(interval, ratio, choices))
+
+
+def _strata(times: Times, arm: str, tasks: Mapping[str, str]) -> list[list[tuple[float, float]]]:
+    """Return each prompt's ms per token, plain and with an arm, by task."""
     strata: dict[str, list[tuple[float, float]]] = {}
     for prompt in dict.fromkeys(prompt for prompt, _ in times[arm]):
         plain, own = (
@@ -86,11 +99,7 @@ def _judged(times: Times, arm: str, tasks: Mapping[str, str], *, choices: int) -
             for one in (BASELINE, arm)
         )
         strata.setdefault(tasks[prompt], []).append((plain, own))
-    groups = [*strata.values()]
-    ratio, interval = time_ratio(groups), ratio_interval(groups)
-    if interval is None:
-        raise AssertionError("every task has several prompts")
-    return Certified(arm=arm, speedup=ratio, interval=corrected(interval, ratio, choices))
+    return [*strata.values()]
 
 
 class Tune:
@@ -102,51 +111,43 @@ class Tune:
 
     def verdict(self) -> Certified:
         """Run the tune and return the best certified arm; each arm is a depth."""
-        racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
-        fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
-        predicted = self._forecast(racing)
+        looked = answers(self._truth, [*range(TASKS)] * LOOK_PROMPTS, self._rng)
+        self._certified = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
         listed = forecasts.shortlist(
             [
-                Candidate(id=str(d), family="draft", depth=d, predicted=p)
-                for d, p in predicted.items()
+                Candidate(id=str(depth), family="draft", depth=depth, predicted=predicted)
+                for depth, predicted in self._forecast(looked).items()
             ],
-            decisions.RACED,
+            CERTIFIED,
         )
-        by_id = {each.id: each.predicted or 0.0 for each in listed}
-        race: dict[str, dict[tuple[str, int], float]] = {}
-        running = list(by_id)
-        ranked: tuple[str, ...] = tuple(running)
-        for block in range(decisions.RACE_BLOCKS):
-            self._block(race, [BASELINE, *running], log_times(self._truth, racing), block, "r")
-            state = decisions.standing(race, by_id, running=running, baseline=BASELINE)
-            running = [arm for arm in running if arm not in state.dropped]
-            ranked = tuple(arm for arm in state.ranked if arm in running)
-            if state.decided:
-                break
-        count = TASKS * CERTIFICATE_PROMPTS
-        tasks = {
-            f"{stage}{number}": str(number % TASKS) for stage in "rc" for number in range(count)
-        }
-        certificate: dict[str, dict[tuple[str, int], float]] = {}
-        arms = [BASELINE, *ranked[:2]]
-        for block in range(decisions.CERTIFICATE_BLOCKS):
-            self._block(certificate, arms, log_times(self._truth, fresh), block, "c")
-        self._certified = fresh
-        found = [_judged(certificate, arm, tasks, choices=len(arms) - 1) for arm in arms[1:]]
+        arms = [each.id for each in listed]
+        times = self._certificate(arms, self._certified)
+        found = [_judged(times, arm, PROMPT_TASKS, choices=len(arms)) for arm in arms]
         return max(found, key=lambda each: (each.helps, each.speedup))
 
-    def certify_again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
-        """Repeat the certificate of an arm, on the same or on other prompts of these tasks."""
+    def certify_again(self, arm: str, *, elsewhere: bool) -> float:
+        """Return an arm's speedup on another day, on the same or other prompts of these tasks."""
         fresh = self._certified
         if elsewhere:
             fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
-        times: dict[str, dict[tuple[str, int], float]] = {}
-        for block in range(decisions.CERTIFICATE_BLOCKS):
-            self._block(times, [BASELINE, arm], log_times(self._truth, fresh), block, "c")
-        return decisions.speed_ratio(times, arm, BASELINE)
+        return time_ratio(_strata(self._certificate([arm], fresh), arm, PROMPT_TASKS))
+
+    def _certificate(self, arms: Sequence[str], fresh: TuneAnswers) -> Times:
+        """Measure arms and the baseline."""
+        times: Times = {}
+        quiet = log_times(self._truth, fresh)
+        for block, prompt in product(range(BLOCKS), range(quiet.shape[1])):
+            for arm in self._rng.permutation([BASELINE, *arms]):
+                self.trials += 1
+                moved = self._truth.drift * self.trials / 300
+                disturbed = moved + self._rng.normal(0, self._truth.noise)
+                depth = 0 if arm == BASELINE else int(arm)
+                log_ms = float(quiet[depth, prompt]) + disturbed
+                times.setdefault(str(arm), {})[str(prompt), block] = log_ms
+        return times
 
     def _forecast(self, found: TuneAnswers) -> dict[int, float]:
-        """Forecast the speedup at each depth, from the deep run with the race's prompts."""
+        """Forecast the speedup at each depth, from the deep run with the look's prompts."""
         prompts = found.accepted.shape[0]
         deepest = self._truth.deepest
         self.trials += prompts * (1 + max(1, len(self._truth.scouts)))
@@ -185,23 +186,6 @@ class Tune:
             measured=float(lengths @ known / lengths.sum()) * math.exp(disturbed),
         )
 
-    def _block(
-        self,
-        times: dict[str, dict[tuple[str, int], float]],
-        arms: Sequence[str],
-        quiet: Array,
-        block: int,
-        stage: str,
-    ) -> None:
-        for prompt in range(quiet.shape[1]):
-            for arm in self._rng.permutation(list(arms)):
-                self.trials += 1
-                moved = self._truth.drift * self.trials / 300
-                disturbed = moved + self._rng.normal(0, self._truth.noise)
-                depth = 0 if arm == BASELINE else int(arm)
-                log_ms = float(quiet[depth, prompt]) + disturbed
-                times.setdefault(str(arm), {})[f"{stage}{prompt}", block] = log_ms
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTune:
@@ -210,8 +194,8 @@ class FoundTune:
     near: bool
     said: bool
     off: bool | None
-    repeated: bool | None
-    repeated_elsewhere: bool | None
+    repeated: bool
+    repeated_elsewhere: bool
     trials: float
 
 
@@ -222,13 +206,15 @@ def tuned(kind: str, number: int, seed: int) -> FoundTune:
     tune = Tune(truth, rng)
     verdict = tune.verdict()
     pick = int(verdict.arm) if verdict.helps else 0
-    sweep = (truth.deepest + 1) * TASKS * (RACE_PROMPTS + CERTIFICATE_PROMPTS) * LEAST_BLOCKS
+    sweep = (truth.deepest + 1) * TASKS * (LOOK_PROMPTS + CERTIFICATE_PROMPTS) * LEAST_BLOCKS
     trials = tune.trials / sweep
     near = bool(speedups[pick] >= speedups.max() * (1 - NEAR))
     low, high = verdict.interval.low, verdict.interval.high
     margin = 0.0 if verdict.helps else math.log(max(high, 1 / low, 1.0))
-    ratios = [tune.certify_again(verdict.arm, elsewhere=elsewhere) for elsewhere in (False, True)]
-    again = [None if found is None else low <= found.estimate <= high for found in ratios]
+    again = [
+        low <= tune.certify_again(verdict.arm, elsewhere=elsewhere) <= high
+        for elsewhere in (False, True)
+    ]
     return FoundTune(
         near=near,
         said=near or bool(math.log(speedups.max() / speedups[pick]) <= margin),

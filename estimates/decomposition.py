@@ -31,11 +31,6 @@ def acceptance_rate(trials: Sequence[Trial]) -> float | None:
     return share([trial.accepted for trial in trials], [trial.drafted for trial in trials])
 
 
-def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
-    """The share of drafting rounds in which the whole draft was accepted."""
-    return share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
-
-
 def fire_rate(trials: Sequence[Trial]) -> float | None:
     """The share of all rounds that drafted at least one token."""
     return share([_fired(trial) for trial in trials], [rounds(trial) for trial in trials])

@@ -12,7 +12,7 @@ from estimates.arguments import of_arm
 from estimates.decomposition import drafted_lengths
 from schemas.codec import slug
 from schemas.method import limit
-from schemas.submission import Arm, Method, Submission, Trial
+from schemas.submission import Arm, Method, Model, Submission, Trial
 from schemas.vocabulary import METHODS
 
 _DASH = "\N{EN DASH}"
@@ -39,9 +39,10 @@ class ArmSetting:
 def setting(arm: Arm, submission: Submission) -> ArmSetting:
     """The method, depth and draft of an arm of a submission, with their labels."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
-    name = ", ".join((name, *of_arm(arm, submission)))
     draft = arm.method.draft
     model = next((model for model in submission.drafts if model.id == draft), None)
+    generation = _generation(arm.method, model) if submission.engine.runner == "openai" else None
+    name = ", ".join((name, *filter(None, (generation,)), *of_arm(arm, submission)))
     model_label = None if model is None else f"{model.name} {model.quantisation}"
     draft_slug = None if model_label is None else slug(model_label, limit=None)
     parts = (slug(name, limit=None), None if depth is None else f"n{depth}", draft_slug)
@@ -78,8 +79,17 @@ def label(method: Method) -> str:
     """A method's label, such as `MTP`, `MTP, adaptive depth (autotune)` or `A, then B`."""
     if method.chain:
         return ", then ".join(METHODS[each].label for each in method.chain)
-    name, varied = method.name or METHODS[method.type].label, varied_by(method)
-    return name if varied is None else f"{name}, {varied}"
+    tree = f"tree of {method.nodes}" if method.nodes else None
+    name = method.name or METHODS[method.type].label
+    return ", ".join(filter(None, (name, varied_by(method), tree)))
+
+
+def _generation(method: Method, draft: Model | None) -> str | None:
+    """The drafter's generation, if a server has one name for several and does not state which."""
+    known = METHODS[method.type].generations
+    about = f"{draft.name} {draft.architecture}".lower() if draft else ""
+    unknown = "generation unknown" if known else None
+    return next((named for word, named in known.items() if word in about), unknown)
 
 
 def spread(method: Method, trials: Sequence[Trial]) -> str | None:

@@ -78,11 +78,11 @@ def ratio_interval(strata: Strata) -> Interval | None:
 def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, Interval | None]:
     """The time ratio of `head` over the time ratio of `base`, and the interval at `level`.
 
-    Both have the same prompts in the same order. The interval is computed from the differences
-    between a prompt's two residuals, so that variation between prompts cancels.
+    Both have the same prompts in order; the variation between prompts cancels in the interval.
     """
-    change = time_ratio(head) / time_ratio(base)
-    moved = zip(residuals(base), residuals(head), strict=True)
+    means = mean_times(base), mean_times(head)
+    change = means[1][0] / means[1][1] / (means[0][0] / means[0][1])
+    moved = zip(residuals(base, means[0]), residuals(head, means[1]), strict=True)
     spread = spread_of_mean([[y - x for x, y in zip(*each, strict=True)] for each in moved])
     if spread is None:
         return change, None
@@ -90,9 +90,9 @@ def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, In
     return change, Interval(low=change * math.exp(-half_width), high=change * math.exp(half_width))
 
 
-def residuals(strata: Strata) -> list[list[float]]:
+def residuals(strata: Strata, means: Times | None = None) -> list[list[float]]:
     """Each prompt's effect on the log of the ratio, by task: the d_p of the module's docstring."""
-    plain, own = mean_times(strata)
+    plain, own = means or mean_times(strata)
     return [[(x - plain / own * y) / plain for x, y in group] for group in strata]
 
 

@@ -119,7 +119,8 @@ class Estimate:
     logarithm of the speedup may move if the same prompts are run again. `wall_speedup` is the
     speedup by the wall clock, stalls included. `doubt` is why the verdict is `uncertain`: the name
     of a serious flag, or another key of `DOUBTS`. A serious flag is also named beside a verdict
-    such as `failed`. With `at_most`, a timed-out trial counts with its time limit, so that speedup
+    such as `failed`. `token_j` is the energy that the GPUs drew for whole requests, by token of the
+    answers. With `at_most`, a timed-out trial counts with its time limit, so that speedup
     and rate are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
@@ -147,8 +148,9 @@ class Estimate:
     tokens_per_round: float | None = None
     round_cost: float | None = None
     acceptance_rate: float | None = None
-    sequence_acceptance: float | None = None
     fire_rate: float | None = None
+    baseline_token_j: float | None = None
+    token_j: float | None = None
     predicted_speedup: float | None = None
     unexplained: float | None = None
     exactness: ExactnessCounts | None = None

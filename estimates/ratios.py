@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from estimates import decomposition as parts
 from estimates.intervals import Times, mean_over_tasks, mean_times, ratio_interval, time_ratio
@@ -152,6 +152,13 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
     )
 
 
+def _energy(scope: Scope, of: Literal["trials", "baseline_trials"]) -> float | None:
+    """Joules by token; `None` on a CPU, whose idle GPU draws energy, too."""
+    trials = [trial for pairs in scope.prompts for trial in getattr(pairs, of)]
+    drawn = parts.share([each.energy_j for each in trials], [each.output_tokens for each in trials])
+    return None if scope.submission.engine.backend == "cpu" else drawn
+
+
 # The figures of an arm on a task other than the speedup, by field of `Estimate`.
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
@@ -165,8 +172,9 @@ FIGURES: Mapping[str, Figure] = {
         tokens / time_ratio(scope.times) if (tokens := FIGURES["tokens_per_round"](scope)) else None
     ),
     "acceptance_rate": _over_trials(parts.acceptance_rate),
-    "sequence_acceptance": _over_trials(parts.sequence_acceptance),
     "fire_rate": _over_trials(parts.fire_rate),
+    "baseline_token_j": lambda scope: _energy(scope, "baseline_trials"),
+    "token_j": lambda scope: _energy(scope, "trials"),
 }
 
 _OTHER = "other-engine"

@@ -2,17 +2,13 @@
 
 import sys
 
-from harness.stored_help import is_printed
-
-_OURS = ("answers", "estimates", "harness", "pipeline", "schemas")
+_OURS = ("planner", "estimates", "harness", "pipeline", "schemas")
 
 
 def main() -> None:
-    """Run the command line; a stored help page is printed without importing the slow libraries."""
-    if is_printed(sys.argv[1:]):
-        return
+    """Run the command line, or say how to install what it needs."""
     try:
-        from harness.cli import main as run  # noqa: PLC0415 - see above
+        from harness.cli import main as run  # noqa: PLC0415 - it may not be installed
     except KeyboardInterrupt:  # Ctrl-C while libraries load, before a handler is set up
         raise SystemExit(130) from None
     except ModuleNotFoundError as error:

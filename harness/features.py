@@ -29,20 +29,19 @@ COMMANDS = {
     "forget": "Delete what was measured on this machine from the record that `plan` uses.",
     "doctor": "Check Python, engine, devices, memory, power, load and clock; list what to fix.",
     "validate": "Check result files against the format; print one line per finding.",
-    "fix": "Repair the format of result files without changing a measurement.",
     "show": "Print the report of a result file: verdicts, speedups per arm and task, and reasons.",
     "verify": "Check a result by repeating two of its prompts with the same weights.",
     "submit": "Check a result, push it as a branch and open a pull request with gh.",
     "explain": "Explain a flag, verdict, reason or code, and what to do about it.",
     "methods": "List the methods for `run --method` with their default sizes.",
-    "import": "Turn another tool's raw records into results of the tier `imported`.",
-    "models": "List the models and pairs known by name, check a pair, or fetch models.",
+    "import": "Turn another tool's logs or answers into a result of the tier `imported`.",
+    "models": "List the models and pairs known by name, or fetch models.",
 }
 if INSTALLED:  # a wheel only reads logs: its importers write into the results folder of a checkout
     del COMMANDS["import"]
 
 # Commands whose module is in `harness/commands`.
-_IN_COMMANDS = ("validate", "fix", "show", "explain", "forget", "methods", "models")
+_IN_COMMANDS = ("validate", "show", "explain", "forget", "methods", "models")
 # The guides in the repository, other than docs/measuring.md.
 _GUIDES = {"compare": "docs/engine-developers.md", "fleet": "docs/fleet.md"}
 
@@ -54,11 +53,10 @@ ENGINES = {
     "mlx": "harness.mlx",
 }
 
-# Modules of features that a run or a plan uses with some of its options.
+# Modules of features that other commands use with some of their options or files.
 _PARTS = {
-    "kept answers": "harness.acceptance.kept_answers",
-    "answer": "harness.plan.answered",
     "logs": "harness.imports.asked_log",
+    "other files": "harness.imports.measured_arms",
     "missed gain": "harness.plan.missed_gain",
 }
 

@@ -79,14 +79,22 @@ class Option:
         low = -math.inf if self.least is None else self.least
         high = _MOST if self.most is None else self.most
         if value is None or not low <= value <= high or (whole and value % 1):
-            ends = (" from ", self.least), (" to ", self.most)
-            within = "".join(f"{word}{end:,}" for word, end in ends if end is not None)
-            examples = self.such or unit.such
-            such = f", such as {examples}" if examples else ""
-            kind = "a whole number" if whole else "a number"
-            kind += f" of {self.metavar.lower()}" if self.metavar in ("MINUTES", "SECONDS") else ""
-            raise BadInputError(f"{self.flag(field)} {text}: give {kind}{within}{such}")
+            unknown = match[2] if match and value is None and unit is not _PLAIN else ""
+            raise BadInputError(
+                f"{self.flag(field)} {text}: {self._expected(unit, unknown, whole=whole)}"
+            )
         return int(value) if whole else value
+
+    def _expected(self, unit: Unit, unknown: str, *, whole: bool) -> str:
+        """Say what a number must be; one in an `unknown` unit may be within the bounds."""
+        kind = "a whole number" if whole else "a number"
+        kind += f" of {self.metavar.lower()}" if self.metavar in ("MINUTES", "SECONDS") else ""
+        ends = (" from ", self.least), (" to ", self.most)
+        within = "".join(f"{word}{end:,}" for word, end in ends if end is not None)
+        examples = self.such or unit.such
+        such = f", such as {examples}" if examples else ""
+        given = f"give {kind}{'' if unknown else within}{such}"
+        return f"unknown unit {unknown}; {given}" if unknown else given
 
     def flag(self, field: str) -> str:
         """Return the flag for a field's name: `--max-tokens` for `max_tokens`."""
@@ -134,6 +142,17 @@ def whole_numbers(
             f"as {such}"
         )
     return tuple(sorted({*numbers}))
+
+
+def number_or_all(text: str, *, option: str, least: float = 0, most: float) -> int:
+    """Return a number of layers, -1 for `all`, as in llama.cpp. Raises `BadInputError`."""
+    if text.lower() == "all" or (text == "-1" and least == 0):
+        return -1
+    number = count_in(text)
+    if number is None or not least <= number <= most:
+        bounds = f"from {least:g} to {most:,g}"
+        raise BadInputError(f"--{option} {text}: give a whole number {bounds}, or all")
+    return number
 
 
 def count_in(text: str) -> int | None:

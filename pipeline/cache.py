@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-import answers
 import estimates
 import pipeline
+import planner
 import schemas
 
 # Libraries that results depend on; the gate installs only some of these libraries.
@@ -97,7 +97,7 @@ def own_digest() -> str:
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             digest.update(f"{name} {metadata.version(name)}\n".encode())
-    for package in (schemas, estimates, answers, pipeline):
+    for package in (schemas, estimates, planner, pipeline):
         root = Path(next(iter(package.__path__)))
         for path in sorted(root.rglob("*")):
             if path.suffix in CODE:

@@ -1,22 +1,18 @@
-"""The command line of the pipeline: `validate`, `gate`, `build`."""
+"""The command line of the pipeline: `gate`, `difference`, `build`."""
 
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 
-from pipeline.collection.discover import named, require_writable
-from pipeline.collection.validation import findings_of
-from pipeline.errors import MissingFileError, PipelineError, ending
+from pipeline.collection.discover import require_writable
+from pipeline.errors import MissingFileError, ending
 from pipeline.intake import comment, reply
 from pipeline.intake.cli import gate_command
 from pipeline.site.addresses import site_address
-from schemas.codec import encode
-from schemas.vocabulary import say
 
 app = typer.Typer(
-    help="Validate result files, judge a pull request, and build the site.",
+    help="Judge a pull request, and build the site.",
     epilog="Exit codes: 0 done, or accepted. 1 the input is wrong: a file, a path, a result. "
     "2 the command line is wrong. 3 the machine or the pipeline itself fails.",
     no_args_is_help=True,
@@ -36,35 +32,6 @@ OUTPUT = (
 )
 CACHE = "Cache folder for slow computations; the cache does not change the site."
 JOBS = "Number of parallel processes."
-
-
-@app.command("validate")
-def validate_command(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files or folders. Default: everything under results/."),
-    ] = None,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-) -> None:
-    """Report the errors of result files. Exit code 0: no errors; 1: errors, or no files."""
-    sources = named(paths or [RESULTS])
-    if not sources:
-        with ending():
-            raise PipelineError(
-                f"There is no JSON file in {' and '.join(map(str, paths or [RESULTS]))}. Give a "
-                "result file or a folder with result files."
-            )
-    findings = tuple(findings_of(sources))
-    if as_json:
-        rows = [encode(finding) for finding in findings]
-        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        typer.echo(orjson.dumps(rows, option=option), nl=False)
-    else:
-        typer.echo("".join(f"{finding.line()}\n" for finding in findings), nl=False)
-    if not findings:
-        typer.echo(f"{say.count(len(sources), 'file')} accepted", err=True)
-    raise typer.Exit(1 if findings else 0)
 
 
 @app.command("difference")
@@ -110,7 +77,7 @@ def build_command(
 ) -> None:
     """Build the site from the results and print its folder."""
     with ending():
-        from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
+        from pipeline.site.build import build  # noqa: PLC0415 - the gate installs no charts and pages
 
         if not results.is_dir():  # a typo must not look like no results
             raise MissingFileError(results)

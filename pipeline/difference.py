@@ -18,8 +18,6 @@ from typing import NamedTuple, Self, TypeAlias
 
 import duckdb
 
-from answers.evidence import PairFigure
-from answers.names import read_model
 from estimates.model import Flag
 from pipeline.cache import Cache
 from pipeline.data.database import open_database
@@ -34,6 +32,8 @@ from pipeline.site.pages.answer_rows import COLUMNS
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import grouped
+from planner.evidence import PairFigure
+from planner.names import read_model
 from schemas import contract
 from schemas.finding import ROOT, Finding, bounded
 from schemas.submission import Submission
@@ -193,7 +193,8 @@ def differences(
             connection = open_database(folder / "results", cache=cache)
         after, own = State.of(connection), Own.of(connection, names)
         pages = {str(name) for pair in own.pairs for name in pair}
-        for _ in place_pages(connection, Site(bundle="", cache=cache), names=pages):
+        site, pairs = Site(bundle="", cache=cache), evidence_file.pairs(connection)
+        for _ in place_pages(connection, site, names=pages, pairs=pairs):
             pass  # only a failure matters
         answered = tuple(islice(_moved_answers(before, after, own.models, cache), MOST_MOVES))
         claims = connection.execute(_CLAIMS, {"names": names}).fetchall()
@@ -278,7 +279,9 @@ def _answers(
     site = Site(bundle="", cache=cache)
     index, _, _, *files = answer_files(site, state.pairs, only=models)
     listed = json.loads(index.data)["machines"]
-    machines = [f"{name} {gib:g} GB" if gib else name for name, gib, *_ in listed]
+    machines = [
+        f"{name} {gib:g} GB" if gib and kind == "gpu" else name for name, gib, kind, *_ in listed
+    ]
     for answered in (json.loads(x.data) for x in files if x.path.startswith(FOLDER)):
         for machine, rows in zip(machines, answered["answers"], strict=True):
             for row in rows:

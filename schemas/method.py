@@ -14,12 +14,14 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     The JSON Schema defines which parameters a type requires and which it may have. A file is
     checked against the schema before it is decoded. A parameter that a method lacks is `None`.
+    `nodes` are the drafted tokens of a tree, whose levels are `n_max`.
     """
 
     type: str
     draft: str | None = None
     name: str | None = None
     n_max: int | None = None
+    nodes: int | None = None
     n_min: int | None = None
     p_min: float | None = None
     ngram_size: int | None = None

@@ -42,6 +42,7 @@ class Measured:
     ttft_ms: float | None = None
     wall_ms: float | None = None
     grain_ms: float | None = None
+    energy_j: float | None = None
     reasoning_tokens: int | None = None
 
 

@@ -27,7 +27,7 @@ PARTS = (
     "pipeline",
     "schemas",
     "estimates",
-    "answers",
+    "planner",
     "requirements/gate.lock",
     "tools",
 )

@@ -85,37 +85,25 @@ def _complete(number: int) -> Submission:
         contributor=f"c{number}",
     )  # fmt: skip
     gpu = replace(bare.machine.gpus[0], driver="1", api="1")
-    arms = tuple(replace(arm, argv=("--threads", "4")) for arm in bare.arms)
+    device = Device(name="CPU", kind="cpu", description="d", memory_total_mib=32768)
+    engine = replace(
+        bare.engine, devices=(*bare.engine.devices, device), system_info="s",
+        variables=(Variable(name="GGML_X", value="1"),),
+    )  # fmt: skip
+    own = f"{number:064x}"  # weights of its own: else it goes by another's name
+    texts = {"derivation": "d", "repository": "a/b", "architecture": "llama", "sha256": own}
     complete = replace(
         bare,
         notes="n",
         machine=replace(bare.machine, gpus=(gpu,), ram_type="DDR5"),
-        engine=replace(
-            bare.engine,
-            devices=(
-                *bare.engine.devices,
-                Device(name="CPU", kind="cpu", description="d", memory_total_mib=32768),
-            ),
-            system_info="s",
-            variables=(Variable(name="GGML_X", value="1"),),
-        ),
-        target=replace(
-            bare.target,
-            derivation="d",
-            repository="a/b",
-            architecture="llama",
-            sha256=f"{number:064x}",  # weights of its own: else it goes by another's name
-        ),
+        engine=engine,
+        target=replace(bare.target, **texts),
         drafts=tuple(replace(draft, family="f", derivation="d") for draft in bare.drafts),
         settings=replace(bare.settings, kv_type_k="f16", kv_type_v="f16"),
-        arms=arms,
+        arms=tuple(replace(arm, argv=("--threads", "4")) for arm in bare.arms),
     )
     if number % 3:
         return complete
     origin = Origin(format="inventivehq", sha256="0" * 64, source="s", licence="l")
-    return replace(
-        complete,
-        tier="imported",
-        origin=origin,
-        engine=replace(complete.engine, runner="imported"),
-    )
+    engine = replace(engine, runner="imported")
+    return replace(complete, tier="imported", origin=origin, engine=engine)

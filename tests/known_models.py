@@ -1,9 +1,9 @@
 """The shapes of models that tests plan by name."""
 
-from answers.model import ModelFacts
-from answers.model_names import quantisation_of
-from answers.names import read_model
-from answers.shapes import facts_of, shape_of
+from planner.model import ModelFacts
+from planner.model_names import quantisation_of
+from planner.names import read_model
+from planner.shapes import facts_of, shape_of
 
 
 def known(name: str, quantisation: str = "Q4_K_M", *, with_head: bool = False) -> ModelFacts:

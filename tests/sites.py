@@ -14,11 +14,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from answers.evidence import pairs
 from pipeline.cache import Cache
 from pipeline.site.build import build
 from pipeline.site.pages.answer_files import answer_files
 from pipeline.site.pages.model import Asset, Site
+from planner.evidence import pairs
 from schemas.submission import Submission
 from tests.builds import over_builds
 from tests.concurrency import concurrent

@@ -41,7 +41,7 @@ def layers_on_the_page(package: str) -> list[set[str]]:
     return [set(re.findall(r"`(\w+)`", row)) for row in rows]
 
 
-@pytest.mark.parametrize("package", ["answers", "harness", "pipeline"])
+@pytest.mark.parametrize("package", ["planner", "harness", "pipeline"])
 def test_the_page_lists_the_layers_that_import_linter_enforces(package: str) -> None:
     shown = layers_on_the_page(package)
 
@@ -51,7 +51,7 @@ def test_the_page_lists_the_layers_that_import_linter_enforces(package: str) -> 
     ]
 
 
-@pytest.mark.parametrize("package", ["answers", "harness", "pipeline"])
+@pytest.mark.parametrize("package", ["planner", "harness", "pipeline"])
 def test_every_package_is_in_a_layer(package: str) -> None:
     rooms = {
         path.stem
@@ -64,7 +64,7 @@ def test_every_package_is_in_a_layer(package: str) -> None:
     assert on_the_page - rooms <= optional_in_pyproject()
 
 
-FOLDERS = "answers|bench|draftmap|estimates|harness|pipeline|schemas|docs|site_src|tests|tools"
+FOLDERS = "planner|bench|draftmap|estimates|harness|pipeline|schemas|docs|site_src|tests|tools"
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*|[\w.]+\.(?:toml|yml))`")
 RECIPES = {
     title: section.split("\n## ")[0]
@@ -77,7 +77,7 @@ RECIPES = {
 def named_in(word: str) -> set[str]:
     """The product's Python files that use a name or a text outside docstrings and comments."""
     found = set()
-    for room in ("answers", "draftmap", "estimates", "harness", "pipeline", "schemas"):
+    for room in ("planner", "draftmap", "estimates", "harness", "pipeline", "schemas"):
         for path in (ROOT / room).rglob("*.py"):
             names = {
                 name

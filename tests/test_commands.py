@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from answers.engine_commands import default_method, drafting, launch_words, serve_nearest
-from answers.engine_table import ENGINES
 from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
@@ -19,6 +17,8 @@ from harness.report.use import LocalFiles, command
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.llama_server.argv import arguments
 from pipeline.site.pages import shown_commands as pages
+from planner.engine_commands import default_method, drafting, launch_words, serve_nearest
+from planner.engine_table import ENGINES
 from schemas.method import NO_SPECULATION, Method
 from schemas.rig import LLAMA_CPP
 from schemas.submission import Arm

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 CODE = (
     "schemas",
     "estimates",
-    "answers",
+    "planner",
     "harness",
     "pipeline",
     "draftmap",
@@ -46,6 +46,7 @@ FORM = re.compile(r"[<>]|NN|NAME|YYYY|vN")
 ELSEWHERE = {
     *("results/lifecycle/", "matrix.toml", "devices/rtx-4060.md"),
     *("results/spec_restate", "results/exp6_rollback", "docs/results"),
+    "answers/",  # a page of the site
 }
 # Names in llama.cpp's source.
 IN_LLAMA_CPP = {

@@ -15,7 +15,7 @@ import pytest
 
 from harness import files
 from harness.errors import HarnessError
-from harness.imports import importers
+from harness.imports import measured_arms
 from harness.imports.source_files import given
 from harness.machine import nvidia
 from harness.models import describe, gguf_header, gguf_shape
@@ -114,10 +114,6 @@ def read_gguf(path: Path) -> None:
             read()
 
 
-def read_imported(name: str) -> Callable[[Path], object]:
-    return lambda path: importers.read(name, [given(path)])
-
-
 def imports(_: Path) -> list[bytes]:
     return captured("imports/*.log", "imports/*.json*", "imports/*.txt")
 
@@ -130,7 +126,7 @@ def replies(_: Path) -> list[bytes]:
 def read_server_log(path: Path) -> None:
     text = path.read_text("utf-8", "replace")
     server_log.resident_layers(text)
-    server_log.in_use(text, before_mib={"CUDA0": 900}, after_mib={"CUDA0": 100})
+    server_log.in_use(text)
 
 
 def read_gpu(path: Path) -> None:
@@ -215,14 +211,14 @@ TARGETS: Mapping[str, tuple[Callable[[Path], object], Callable[[Path], list[byte
             write_gguf(folder / "s.gguf", tokens=["a", "b"], template="{{ messages }}").read_bytes()
         ],
     ),
-    **{f"imports, {name}": (read_imported(name), imports) for name in importers.IMPORTERS},
+    "imports": (lambda path: measured_arms.read([given(path)]), imports),
     "a server's log": (read_server_log, lambda _: [LOG]),
     "journal": (journal.read, lambda folder: [journal_of(folder)]),
     "a build's cache": (read_build_cache, lambda _: [b"\x82\xa5entry\x80\xa7summary\xc4\x02{}"]),
     "a model's cache": (read_model_cache, lambda _: [orjson.dumps(SMALL.target), b'{"name":"x"}']),
     "forms": (read_form, lambda _: [event(to_text(sample_bytes(SMALL))), event(figure().decode())]),
     "figures": (read_figure, lambda _: [figure()]),
-    "curves": (curves.read, lambda _: [curve(), *captured("imports/llama-bench.json*")]),
+    "curves": (curves.read, lambda _: [curve(), *captured("imports/llama-bench.json")]),
     "nvidia-smi": (read_gpu, lambda _: captured("nvidia_*.txt")),
     "server replies": (read_answer, replies),
     "results": (lambda path: contract.read(path.read_bytes()), lambda _: [sample_bytes(SMALL)]),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 HOUSE = tomllib.loads((ROOT / "house.toml").read_text("utf-8"))
-PACKAGES = ("answers", "draftmap", "estimates", "harness", "pipeline", "schemas")
+PACKAGES = ("planner", "draftmap", "estimates", "harness", "pipeline", "schemas")
 
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 MODULES = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in FILES]

@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline")
+PACKAGES = ("schemas", "estimates", "planner", "harness", "pipeline")
 OURS = (*PACKAGES, "draftmap", "tools", "bench", "tests")
 FEATURES = (
     "acceptance",
@@ -71,7 +71,7 @@ ALLOWED = {
 LEAVES = {
     "schemas": {"jsonschema_rs", "msgspec", "orjson"},
     "estimates": {"schemas", "numpy"},
-    "answers": {"estimates", "schemas", "msgspec"},
+    "planner": {"estimates", "schemas", "msgspec"},
 }
 
 
@@ -221,7 +221,7 @@ def test_a_plan_of_a_listed_model_imports_neither_the_hubs_client_nor_numpy(
 
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     slow = {"huggingface_hub.hf_api", "httpx", "requests", "numpy", "gguf", "psutil"}
-    assert "answers.placement" in loaded
+    assert "planner.placement" in loaded
     assert loaded & slow == set()
 
 

@@ -1,8 +1,8 @@
 """Figures that are printed together are consistent: two of them divide to the third.
 
 The speedup is the rate with speculation over the rate without, tokens per round over R, and the
-time of a request without over the time with speculation. That is so in the terminal, in JSON, in
-the comment on a pull request, on every page, in Explore and Compare, and in every data file.
+time of a request without over the time with speculation. That is so in the terminal, in JSON,
+on every page, in Explore and Compare, and in every data file.
 """
 
 import json
@@ -18,10 +18,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from estimates.summary import summarize
 from harness.cli import app
-from pipeline.intake import comment
-from pipeline.intake.reply import Reply, Result
-from pipeline.intake.submission_digest import understand
 from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
@@ -33,7 +31,6 @@ from tools.links import unresolved
 
 RESULTS = Path(__file__).parents[1] / "results"
 FILES = FIRST
-SHA = "0" * 40
 
 NUMBER = re.compile(r"^(?:at most |at least )?([\d,]+(?:\.\d+)?)")
 FIGURE = r"(?:at most )?([\d,]+(?:\.\d+)?)"
@@ -44,7 +41,6 @@ BRIEF_ROW = re.compile(rf"^  \S+ +{FIGURE} +{FIGURE} +{FIGURE}×", re.MULTILINE)
 DETAIL_ROW = re.compile(
     rf"{FIGURE} → {FIGURE} +{FIGURE}×(?:.*? ([\d.]+)/([\d.]+) )?"  # noqa: RUF001
 )
-COMMENT_ROW = re.compile(rf"\| {FIGURE} → {FIGURE} \| {FIGURE}×")  # noqa: RUF001
 TOTAL_ROW = re.compile(
     rf"^ +(\d+) +(\S+) +{FIGURE} +{FIGURE}(?: +{FIGURE}×)?",  # noqa: RUF001
     re.MULTILINE,
@@ -106,7 +102,7 @@ def read(path: Path) -> Submission:
 
 
 def has_speedups(path: Path) -> bool:
-    return any(each.speedup for arm in understand(read(path)).arms for each in arm.results)
+    return any(each.speedup for each in summarize(read(path)).estimates)
 
 
 STREAMS = [path for path in FILES if any(arm.concurrency for arm in read(path).arms)]
@@ -191,26 +187,6 @@ def test_the_totals_of_a_file_and_its_streams(path: Path) -> None:
         assert each["total_tps"] / base["total_tps"] == pytest.approx(each["total_speedup"])
         alone = each["stream_tps"] / base["stream_tps"]
         assert alone == pytest.approx(overall[each["arm"]]["speedup"])
-
-
-@pytest.mark.parametrize("path", few(FILES, 8), ids=lambda path: path.stem[-8:])
-def test_the_comment_on_a_pull_request(path: Path) -> None:
-    result = Result(file=path.name, understood=understand(read(path)))
-    text = comment.body(
-        Reply(
-            decision="accepted",
-            base=SHA,
-            head=SHA,
-            result_count=1,
-            finding_count=0,
-            results=(result,),
-            findings=(),
-        )
-    )
-    rows = [Quotient(path.name, own, base, r) for base, own, r in COMMENT_ROW.findall(text)]
-
-    assert bool(rows) == has_speedups(path)
-    assert apart(rows) == []
 
 
 @pytest.mark.nightly

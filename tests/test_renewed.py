@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from answers.estimate import typical
-from answers.evidence import pairs
 from bench.predictions.__main__ import inputs_of
 from pipeline.data.database import open_database
 from pipeline.site.pages import evidence_file
+from planner.estimate import typical
+from planner.evidence import pairs
 from tools import first_screen
 
 pytestmark = pytest.mark.nightly

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from answers.listed import listed_machines
 from bench import sentences
 from bench.sentences import Said, ask, false_sentences
+from planner.listed import listed_machines
 
 MACHINES = {each.name: each for each in listed_machines(())}
 

@@ -13,10 +13,10 @@ from tests.first_results import FIRST
 
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "templates"
-KINDS = ("card", "flag", "importer", "page", "preset")
+KINDS = ("card", "flag", "page", "preset")
 # Folders that the harness, the pipeline and the tests named below read.
 NEEDED = (
-    *("answers", "bench", "estimates", "harness", "pipeline", "schemas", "site_src", "tests"),
+    *("planner", "bench", "estimates", "harness", "pipeline", "schemas", "site_src", "tests"),
     *("tools", "ARCHITECTURE.md", "mkdocs.yml", "pyproject.toml"),
 )
 RESULTS = [path for path in FIRST if "smollm2-135m-instruct-f16--20261121" in path.stem]
@@ -26,21 +26,18 @@ STEP = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 TESTED = (
-    "tests/answers/test_names.py",
+    "tests/planner/test_names.py",
     "tests/estimates/test_flags.py",
     "tests/estimates/test_flag_list.py",
     "tests/estimates/test_plausibility_flags.py",
-    "tests/harness/imports/test_importers.py",
-    "tests/harness/imports/test_import_hints.py",
-    "tests/harness/imports/test_import_command.py",
     "tests/harness/models/test_models.py::test_every_preset_draft_is_a_preset_of_the_same_vocabulary",
     "tests/test_architecture.py::test_a_page_of_queries_has_its_rows_and_its_place_in_the_navigation",
     "tests/test_architecture.py::test_every_flag_of_the_vocabulary_has_one_check_and_no_check_has_two_flags",
 )
 ASKED = """
 import json, sys
-from answers.names import read_machine
-from answers.presets import default_draft, preset_named
+from planner.names import read_machine
+from planner.presets import default_draft, preset_named
 from estimates.roofline import bandwidth_gb_per_s
 from pipeline.data.database import open_database
 from pipeline.site.pages import model, overviews

@@ -19,7 +19,7 @@ from schemas.vocabulary import (
 from tools.retired_words import TABLE, retired
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("answers", "estimates", "harness", "pipeline", "schemas", "site_src/assets")
+FOLDERS = ("planner", "estimates", "harness", "pipeline", "schemas", "site_src/assets")
 SUFFIXES = {".jinja", ".js", ".py", ".sql", ".toml"}
 # The vocabulary itself, and the types of the format, whose ids a test compares with it.
 HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
@@ -33,14 +33,13 @@ NAMED = {
     "harness/report/details.py": {"empty-draft", "lossy"},  # the same; a word in a column
     # Methods for targets with a head, and for models without a smaller one.
     # Methods that draft alike, so that figures of one inform the others.
-    "answers/kinds.py": {
+    "planner/kinds.py": {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
     },
     "pipeline/site/pages/what_moves_it.py": {"dflash", "dspark", "eagle3"},  # of those classes
     "pipeline/site/search.toml": {"MTP", "DFlash", "PARD"},  # what people type
-    "answers/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
+    "planner/presets.toml": {"dflash", "dflash2", "eagle3", "mtp", "ngram-simple"},
     "pipeline/data/sql/66_draft_grid.sql": {"draft-model"},  # which draft, of those that are models
-    "pipeline/data/sql/64_round_cost.sql": {"forced"},  # the only control that has an R
     "pipeline/site/pages/proofs.toml": {"oracle"},  # a list in the data of a proof
 }
 

@@ -21,7 +21,7 @@ from tools import first_hour
 from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("answers", "estimates", "harness", "schemas")
+ROOMS = ("planner", "estimates", "harness", "schemas")
 # Files that only the pipeline and the importers read, and a suite only in checkouts.
 NOT_INSTALLED = (
     "core-1.toml",
@@ -83,7 +83,7 @@ def test_the_wheel_has_every_file_of_the_packages_below_one_name(wheel: Path) ->
         if path.name not in NOT_INSTALLED
     }
     assert names == tracked | {"draftmap/__init__.py", "draftmap/__main__.py"}
-    assert {f"draftmap/answers/{name}.json" for name in ("evidence", "planner_errors")} <= names
+    assert {f"draftmap/planner/{name}.json" for name in ("evidence", "planner_errors")} <= names
 
 
 def test_the_container_file_copies_what_the_wheel_is_made_of() -> None:

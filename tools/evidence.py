@@ -24,7 +24,6 @@ RANKS = re.compile(r"\b(?:highest|lowest|most|least|best|worst|surest)\b")
 UNRANKED = re.compile(r"no clear|not clear|nothing is clear|none is clear")
 RATIO = re.compile(r"(?<!\d)\d+\.\d\d×")  # noqa: RUF001 - as printed
 CLEAR = re.compile(r"(?:[△▽▲▼] )?(?:helps|hurts)\b")
-WITHOUT_VERDICTS = {"predictions"}  # this caption ranks errors of predictions, not cells
 
 
 def complaints(site: Path) -> Iterator[tuple[str, str]]:
@@ -53,7 +52,7 @@ def _figure(figure: str) -> Iterator[str]:
     if charted and not all(f">{name}</a>" in figure for name in ("SVG", "CSV", "Link")):
         yield f"{charted[1]} lacks its SVG, CSV or link"
     found = CAPTION.search(figure)
-    if charted and found and charted[1].split("--")[0] not in WITHOUT_VERDICTS:
+    if charted and found:
         yield from (
             f"ranks a figure without a clear verdict: {words}"
             for words in _unclear(found[1], figure)

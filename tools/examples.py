@@ -71,8 +71,19 @@ def valid_files() -> dict[str, bytes]:
         warmups=None,
         environment=None,
     )
-    settings = replace(
-        known.settings,
+    unusual = replace(known, profile="custom", settings=_other_settings(known.settings))
+    return {
+        "other-settings": sample_bytes(unusual),
+        "default": sample_bytes(sample(tasks=("code", "math", "creative"), prompts_per_task=1)),
+        "cpu-with-failures": canonical_bytes(_with_failures()),
+        "imported": sample_bytes(imported),
+    }
+
+
+def _other_settings(known: Settings) -> Settings:
+    """Settings of which none has its usual value."""
+    return replace(
+        known,
         sampling="other",
         temperature=0.8,
         sampling_seed=7,
@@ -87,12 +98,6 @@ def valid_files() -> dict[str, bytes]:
         split_mode="row",
         server_arguments=("--cache-reuse 256", "--swa-full"),
     )
-    return {
-        "other-settings": sample_bytes(replace(known, profile="custom", settings=settings)),
-        "default": sample_bytes(sample(tasks=("code", "math", "creative"), prompts_per_task=1)),
-        "cpu-with-failures": canonical_bytes(_with_failures()),
-        "imported": sample_bytes(imported),
-    }
 
 
 def _named_only(model: Model) -> Model:
@@ -207,7 +212,6 @@ CHANGES: dict[str, Change] = {
     "trial-reason": _set("trials.1.reason", "crashed"),
     "origin-of-import": _set("tier", "imported"),
     "accepted-within-drafted": _all(_set("trials.2.drafted", 19), _only_sums(2)),
-    "full-rounds-within-rounds": _set("trials.2.full_rounds", 21),
     "drafted-within-depth": _all(_set("trials.2.drafted", 81), _only_sums(2)),
     "output-tokens-counted": _set("trials.1.output_tokens", 40),
     "output-within-limit": _set("settings.max_output_tokens", 40),

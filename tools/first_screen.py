@@ -1,7 +1,8 @@
 """Write the README's first screen from the results: `python -m tools.first_screen`.
 
-The first screen has the map for light and for dark pages, the badges, and one finding with its
-figures. `make picture` calls this program, and a test compares its output with the stored files.
+The first screen has the picture of speculation and the map, each for light and for dark pages, the
+badges, and one finding with its figures. `make picture` calls this program, and a test compares its
+output with the stored files.
 """
 
 import re
@@ -23,6 +24,7 @@ def files(results: Path, readme: str) -> dict[str, str]:
         groups, _ = strips.by_method(strips.rows_by_method(connection))
         drawn = dict(badge.of_site(connection))
     maps = {f"map-{scheme}": picture.of_group(groups[0], scheme) for scheme in picture.SCHEMES}
+    maps |= {f"speculation-{each}": picture.of_speculation(each) for each in picture.SCHEMES}
     images = maps | {f"badge-{name}": text for name, text in drawn.items()}
     return {
         **{f"{IMAGES}/{name}.svg": text for name, text in images.items()},

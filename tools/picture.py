@@ -1,7 +1,7 @@
-"""Draw the first strips of the home page as the README's picture, light or dark.
+"""Draw the README's pictures, light or dark: what speculation is, and the home page's first strips.
 
-The picture uses the site's colours: blue is faster, orange is slower. The background has pale
-shades of both colours.
+The pictures use the site's colours: blue is faster, orange is slower. The background of the strips
+has pale shades of both colours.
 """
 
 import re
@@ -10,15 +10,34 @@ from html import escape
 from pathlib import Path
 
 from pipeline.site.charts.theme import FONT, Scheme
-from pipeline.site.pages import strips
+from pipeline.site.pages import strips, template_environment
 
 NAME = 34  # the longest name, in characters
 WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 285, 480, 800
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "site_src" / "assets"
 STYLE = ASSETS / "stylesheets" / "draftmap.css"
+LAYOUT = ASSETS / "stylesheets" / "layout.css"
 SCHEMES: dict[Scheme, str] = {"light": "default", "dark": "slate"}
 COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
+OF_SPECULATION = re.compile(r"^\.dm-speculation .*?^}\n", re.MULTILINE | re.DOTALL)
+
+
+def of_speculation(scheme: Scheme) -> str:
+    """Draw what speculation is, as the home page does, on paper and with the styles inside."""
+    ink = _colours(scheme)
+    template = template_environment.environment().get_template("speculation.html.jinja")
+    drawn = str(template.make_module().picture())  # type: ignore[attr-defined]  # a macro
+    rules = "".join(OF_SPECULATION.findall(LAYOUT.read_text("utf-8")))
+    style = re.sub(r"var\(--dm-([\w-]+)\)", lambda name: ink[name[1]], rules)
+    paper = f'<rect x="-12" y="-8" width="368" height="178" rx="6" fill="{ink["paper"]}"/>'
+    return (
+        drawn.strip()
+        .replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" font-family="{escape(FONT)}" ')
+        .replace('viewBox="0 0 344 162"', 'viewBox="-12 -8 368 178"')
+        .replace("</desc>", f"</desc>\n<style>\n{style}</style>\n{paper}")
+        + "\n"
+    )
 
 
 def of_group(group: strips.Group, scheme: Scheme) -> str:

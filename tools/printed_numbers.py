@@ -9,6 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import typer
+from typer.testing import CliRunner
+
+from harness.cli import app
+from harness.command_help import ALL
+from harness.features import COMMANDS
+
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "tests" / "data" / "printed_numbers.json"
 TEXTS = ("README.md", "docs/*.md", "site_src/*.md", "pipeline/site/templates/*.jinja")
@@ -30,9 +37,19 @@ def _texts() -> Iterator[tuple[str, str]]:
     for pattern in TEXTS:
         for path in sorted(ROOT.glob(pattern)):
             yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
-    helps = json.loads((ROOT / "harness" / "help_texts.json").read_text("utf-8"))
-    for words, text in helps["draftmap"].items():
-        yield f"draftmap {words}", text
+    for words in _commands():
+        yield f"draftmap {' '.join(words)}", CliRunner().invoke(app, words).stdout
+
+
+def _commands() -> Iterator[list[str]]:
+    """Yield the words that print the help of the program, and of each command and subcommand."""
+    yield ["--help"]
+    group = typer.main.get_command(app)
+    for name in COMMANDS:
+        command = group.get_command(None, name)  # type: ignore[attr-defined,arg-type]
+        listed = getattr(command, "commands", {})
+        yield [name, "--help" if listed else ALL]
+        yield from ([name, below, ALL] for below in listed)
 
 
 if __name__ == "__main__":

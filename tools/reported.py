@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from pipeline.collection.discover import Source
-from pipeline.collection.validation import findings_of
+from pipeline.collection.validation import checked
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, published
 from pipeline.intake.figures import keys
 from schemas.posted import UnreadableTextError
@@ -119,7 +119,9 @@ def _problems(document: Json) -> list[str]:
         path = Path(place) / f"{document['source']['id']}.json"
         path.write_bytes(_bytes(document))
         source = Source(path=path, kind="published", place="corpus")
-        return [f"{each.path}: {each.message}" for each in findings_of([source])]
+        found = checked(source)
+        wrong = found if isinstance(found, tuple) else ()
+        return [f"{each.path}: {each.message}" for each in wrong]
 
 
 def _doubles(documents: Mapping[str, Mapping[str, Json]], folder: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 `memory_points.json` in this folder, or a file in the same format, lists public logs, each with what
 was known before loading and the buffers that the engine logged. Predicted and logged sizes are
 printed side by side, then the errors, also of plain speeds in `results/`. `--write` stores the
-errors in `answers/planner_errors.json`, which pages and the terminal read.
+errors in `planner/planner_errors.json`, which pages and the terminal read.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pipeline.data.database import open_database
 
 WIDTH = 150
 ROOT = Path(__file__).parents[2]
-ERRORS = ROOT / "answers" / "planner_errors.json"
+ERRORS = ROOT / "planner" / "planner_errors.json"
 
 
 def main() -> None:

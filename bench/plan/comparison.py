@@ -4,11 +4,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from answers.memory import RUNTIME_MIB
-from answers.model import KIND_LABELS, LayerPlacement, Memory
-from answers.placement import LoadPlan, Projection, fit, project
-from answers.planner_errors import LoggedMemoryError
 from bench.plan.points import Point, facts_behind
+from planner.memory import RUNTIME_MIB
+from planner.model import Buffers, LayerPlacement, Memory
+from planner.placement import LoadPlan, Projection, fit, project
+from planner.planner_errors import LoggedMemoryError
+
+KINDS = Buffers.__struct_fields__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ def compared(point: Point) -> ComparedPlan:
     fact = dict(point.device_mib)
     if facts.weights_error is None:
         fact.pop("model", None)
-    planned = {kind: sum(getattr(x, kind) for x in found.devices) for kind in KIND_LABELS}
+    planned = {kind: sum(getattr(x, kind) for x in found.devices) for kind in KINDS}
     planned["context"] = planned["kv"] + planned["recurrent"]
     kinds = {kind: (mib, planned[kind]) for kind, mib in fact.items()}
     total = None
@@ -71,7 +73,7 @@ def _missed(
     `None` if neither the total nor a compute buffer is known.
     """
     if point.total_mib is not None:
-        return (point.total_mib - sum(planned[kind] for kind in KIND_LABELS)) / margin
+        return (point.total_mib - sum(planned[kind] for kind in KINDS)) / margin
     if "compute" not in {*kinds, *point.older_mib}:
         return None
     held = sum(fact for fact, _ in kinds.values()) + sum(point.older_mib.values())

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from answers.memory import state_bytes
-from answers.model import Layer, ModelFacts, Setting
-from answers.model_names import quantisation_of
-from answers.names import read_model
-from answers.shapes import facts_of, scaled, shape_of
+from planner.memory import state_bytes
+from planner.model import Layer, ModelFacts, Setting
+from planner.model_names import quantisation_of
+from planner.names import read_model
+from planner.shapes import facts_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
 

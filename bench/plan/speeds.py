@@ -7,14 +7,14 @@ from pathlib import Path
 
 import duckdb
 
-from answers.machines import device_key
-from answers.model import MIB, LayerPlacement, Setting
-from answers.model_names import quantisation_of
-from answers.names import read_model
-from answers.planner_errors import SpeedError
-from answers.shapes import facts_of, shape_of
-from answers.speed import SPEED_ERROR, efficiency_of, nominal_speed, plain_tps, step_bytes
 from estimates.roofline import devices
+from planner.machines import device_key
+from planner.model import MIB, LayerPlacement, Setting
+from planner.model_names import quantisation_of
+from planner.names import read_model
+from planner.planner_errors import SpeedError
+from planner.shapes import facts_of, shape_of
+from planner.speed import SPEED_ERROR, efficiency_of, nominal_speed, plain_tps, step_bytes
 
 SPEEDS = Path(__file__).with_name("speeds.sql")
 _MIB_PER_GIB = 1024

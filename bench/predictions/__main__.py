@@ -1,7 +1,7 @@
 """Compute the medians that ship, and test them: `python -m bench.predictions`.
 
-The program writes the medians to `answers/fitted.json`, those of rounds to
-`answers/accepted.json`, and the ledger and the tables of the page Proofs to `bench/figures/`.
+The program writes the medians to `planner/fitted.json`, those of rounds to
+`planner/accepted.json`, and the ledger and the tables of the page Proofs to `bench/figures/`.
 Entries that are already in the ledger stay as they are.
 """
 
@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.table import Table
 
-from answers.estimate import Typical
 from bench.predictions import accepted
 from bench.predictions.folds import deviations, left_out, other, reaches
 from bench.predictions.ledger import accuracy, ledger_file, months, read, updated
@@ -26,13 +25,21 @@ from bench.predictions.measures import Scored, errors, half_width, held, people,
 from bench.predictions.rows import Seen, digest_of, listed, seen
 from bench.predictions.typical import typical_of
 from pipeline.data.database import open_database
+from planner.estimate import Typical
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "make predictions"
-SHIPPED = ROOT / "answers" / "fitted.json"
-ACCEPTED = ROOT / "answers" / "accepted.json"
+SHIPPED = ROOT / "planner" / "fitted.json"
+ACCEPTED = ROOT / "planner" / "accepted.json"
 FIGURES = ROOT / "bench" / "figures" / "predictions.json"
 LEDGER = ROOT / "bench" / "figures" / "ledger.csv"
+# Arms on a single task with the usual settings, whose campaign also measured steps of its width.
+PROBES = """
+    select abs(unexplained), account_of(contributor) from evidence
+    where counted and tier = 'measured' and role = 'speculation' and task not in ('all', 'own')
+      and concurrency = 1 and conditions is null and unexplained is not null
+      and trust_in(verdict, doubt) > 0
+"""
 ROUND_COSTS = Path(__file__).with_name("round_costs.sql")
 _SHOWN, _WIDTH, _FEW = 5, 150, 5
 Line = Mapping[str, object]
@@ -117,7 +124,7 @@ def goals(
             "figures": len(off),
             "people": 1,
         }
-    probes = results.sql("select abs(unexplained), voter from prediction").fetchall()
+    probes = results.sql(PROBES).fetchall()
     yield {
         "name": "Error of speedups from a campaign's probes and tokens per round: median",
         "must": "at most 0.1",

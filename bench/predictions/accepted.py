@@ -12,15 +12,15 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from answers.acceptance import Fitted, Usual
-from answers.estimate import ALL, Accuracy
-from answers.kinds import machine_kind
-from answers.rounds import first_chance, usual_cost
 from bench.predictions.folds import FOLDS, fold_of, other, predictions, reaches, with_reach
 from bench.predictions.measures import Scored, errors, held, people
 from bench.predictions.rows import Seen
 from bench.predictions.typical import typical_of
 from estimates.voices import weights
+from planner.acceptance import Fitted, Usual
+from planner.estimate import ALL, Accuracy
+from planner.kinds import machine_kind
+from planner.rounds import first_chance, usual_cost
 from schemas.vocabulary import TASKS
 
 # The weight of the usual cost and the shape of the interval, chosen on whole sources left out.

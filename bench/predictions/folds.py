@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from answers.estimate import ALL, Pull, Typical, pull
-from answers.kinds import drafting_class
 from bench.predictions.measures import Scored, people
 from bench.predictions.rows import Seen
 from bench.predictions.typical import typical_of
+from planner.estimate import ALL, Pull, Typical, pull
+from planner.kinds import drafting_class
 
 FOLDS = 10
 LEVEL = 0.9  # the share of figures that intervals hold, by people

@@ -12,11 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from answers.estimate import ALL, Accuracy
 from bench.predictions.folds import predictions, reaches, with_reach
 from bench.predictions.measures import Scored, errors, held, people
 from bench.predictions.rows import Seen, digest_of
 from bench.predictions.typical import medians
+from planner.estimate import ALL, Accuracy
 
 DESIGN = "0054"  # the design note of the predictor of new entries
 ENOUGH = 8  # people; the errors of a kind with fewer are too few to state

@@ -11,17 +11,17 @@ from typing import Any
 
 import duckdb
 
-from answers.acceptance import STOPPED
-from answers.engine_commands import default_depth
-from answers.engine_table import engine_kind
-from answers.errors import QuestionError
-from answers.evidence import Rig, rig_of
-from answers.kinds import TEXT, Case, drafting_class
-from answers.machines import MachineWords, described_computer
-from answers.names import read_model
-from answers.shapes import ShapeRow, facts_of
-from answers.sized_shapes import shape_named
-from answers.speed import weights_per_token
+from planner.acceptance import STOPPED
+from planner.engine_commands import default_depth
+from planner.engine_table import engine_kind
+from planner.errors import QuestionError
+from planner.evidence import Rig, rig_of
+from planner.kinds import TEXT, Case, drafting_class
+from planner.machines import MachineWords, described_computer
+from planner.names import read_model
+from planner.shapes import ShapeRow, facts_of
+from planner.sized_shapes import shape_named
+from planner.speed import weights_per_token
 
 QUERY = Path(__file__).with_name("rows.sql")
 # A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.

@@ -21,19 +21,19 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.table import Table
 
-from answers.acceptance import drafted
-from answers.answer import Answer, answer
-from answers.catalog import way_of
-from answers.engine_commands import source_of
-from answers.engine_table import engine_kind
-from answers.errors import QuestionError
-from answers.estimate import typical
-from answers.kinds import TEXT, drafting_class, kind_of
-from answers.listed import question_by_name
-from answers.machines import MachineWords, described_computer
-from answers.speed import SpeedEstimate
-from answers.ways import OwnRounds
 from bench.predictions.measures import Scored, gained, line, people
+from planner.acceptance import drafted
+from planner.answer import Answer, answer
+from planner.catalog import way_of
+from planner.engine_commands import source_of
+from planner.engine_table import engine_kind
+from planner.errors import QuestionError
+from planner.estimate import typical
+from planner.kinds import TEXT, drafting_class, kind_of
+from planner.listed import question_by_name
+from planner.machines import MachineWords, described_computer
+from planner.speed import SpeedEstimate
+from planner.ways import OwnRounds
 from schemas.vocabulary import METHODS, TASKS
 
 _RAM_GIB = 512.0

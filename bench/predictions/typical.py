@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from answers.estimate import ALL, Median, Typical
 from bench.predictions.rows import Seen
 from estimates.voices import weights
+from planner.estimate import ALL, Median, Typical
 
 Key = TypeVar("Key")
 

@@ -1,13 +1,11 @@
 """Flags about disturbed trials: repetitions that disagree, and prompts with an odd baseline.
 
-Each disturbance raises one flag. A drift or a cold start has a separate flag. `block-outlier` is
-about single disturbed trials, `block-spread` about a machine that is unsteady throughout.
+Each disturbance raises one flag. A drift has a separate flag.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean, median
-from typing import TypeAlias
 
 from estimates.flags.observation import (
     FlagEvidence,
@@ -17,24 +15,35 @@ from estimates.flags.observation import (
     only,
     shared,
 )
-from estimates.flags.trend import cold_groups, without_drift
+from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
 from schemas.vocabulary import say
 
-BLOCK_CV, OUTLIER = bounds("block-spread")["spread"], bounds("block-outlier")
+BLOCK_CV = bounds("block-spread")["spread"]
 UNEVEN = bounds("uneven-baseline")
 _MOST_NAMED = 4
-Outliers: TypeAlias = Mapping[tuple[str, str], float]  # values beyond a limit, by arm and prompt
 
 
 def block_spread(evidence: FlagEvidence) -> Observation | None:
     """The same trial takes clearly different times in different blocks."""
-    return _observed(_unsteady(evidence), evidence)
-
-
-def block_outlier(evidence: FlagEvidence) -> Observation | None:
-    """Single trials are far from the mean over blocks."""
-    return _observed(_few_outliers(evidence), evidence)
+    groups = without_drift(evidence)
+    found = {group.key: value for group in groups if (value := _cv(group)) > BLOCK_CV}
+    if not found:
+        return None
+    arms, prompts = ({key[part] for key in found} for part in (0, 1))
+    worst_arm, worst_prompt = max(found, key=found.__getitem__)
+    among = {group.prompt for group in groups if group.arm in arms}
+    place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
+    if len(arms) > 1:
+        place += f" in {len(arms)} arms"
+    return Observation(
+        value=max(found.values()),
+        place=place,
+        worst_arm=worst_arm,
+        worst_prompt=worst_prompt,
+        arm=only(arms),
+        prompt=worst_prompt,
+    )
 
 
 def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
@@ -57,68 +66,16 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     )
 
 
-def _observed(found: Outliers, evidence: FlagEvidence) -> Observation | None:
-    """Summarise groups in one observation, with counts and the worst group."""
-    if not found:
-        return None
-    arms, prompts = ({key[part] for key in found} for part in (0, 1))
-    worst_arm, worst_prompt = max(found, key=found.__getitem__)
-    among = {group.prompt for group in evidence.repeats if group.arm in arms}
-    place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
-    if len(arms) > 1:
-        place += f" in {len(arms)} arms"
-    return Observation(
-        value=max(found.values()),
-        place=place,
-        worst_arm=worst_arm,
-        worst_prompt=worst_prompt,
-        arm=only(arms),
-        prompt=worst_prompt,
-    )
-
-
 @shared
 def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
     """The pairs of arm and prompt whose repetitions agree."""
     return frozenset(g.key for g in without_drift(evidence) if _cv(g) <= BLOCK_CV)
 
 
-@shared
-def _unsteady(evidence: FlagEvidence) -> Outliers:
-    """Groups with a large spread that neither a single outlier nor a cold start explains."""
-    named = _few_outliers(evidence)
-    return _outliers([g for g in _unexplained(evidence) if g.key not in named], _cv, BLOCK_CV)
-
-
-@shared
-def _few_outliers(evidence: FlagEvidence) -> Outliers:
-    """Groups of repeated trials with an outlier; empty if there are many such groups."""
-    outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
-    return outliers if len(outliers) <= OUTLIER["most"] * len(evidence.repeats) else {}
-
-
-@shared
-def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
-    """The groups of repeated trials without a cold start, with times corrected for drift."""
-    cold = cold_groups(evidence)
-    return [g for g in without_drift(evidence) if g.key not in cold]
-
-
-def _outliers(
-    groups: Sequence[Repeats], measure: Callable[[Repeats], float], limit: float
-) -> Outliers:
-    return {group.key: value for group in groups if (value := measure(group)) > limit}
-
-
 def _cv(group: Repeats) -> float:
     """The standard deviation of the times over their mean; 0 for a single block."""
     times = group.ms_per_token
     return deviation(times) / fmean(times) if len(times) > 1 else 0.0
-
-
-def _farthest(group: Repeats) -> float:
-    center = fmean(group.ms_per_token)
-    return max(abs(ms - center) for ms in group.ms_per_token) / center
 
 
 @shared

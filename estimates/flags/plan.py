@@ -103,13 +103,6 @@ def small_campaign(evidence: FlagEvidence) -> Iterator[Observation]:
         yield Observation(case="single-block")
 
 
-def short_answers(evidence: FlagEvidence) -> Observation | None:
-    """Answers were limited to a few tokens."""
-    tokens = evidence.submission.settings.max_output_tokens
-    is_short = tokens is not None and tokens < bounds("short-answers")["tokens"]
-    return Observation(tokens=tokens) if is_short else None
-
-
 def unknown_suite(evidence: FlagEvidence) -> Observation | None:
     """The prompts match no released suite."""
     suite, released = evidence.submission.suite, suites().get(evidence.submission.suite.id)

@@ -1,31 +1,28 @@
 """Flags about a machine that changed while it was measured.
 
 Each change raises one flag. A first block that differs is not a drift. A first block that is part
-of a drift has no separate flag. A first trial in a slow first block is not a cold start.
+of a drift has no separate flag.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import mul
-from statistics import fmean, median
+from statistics import fmean
 
-from estimates.decomposition import can_draft, tokens_per_round
+from estimates.decomposition import can_draft
 from estimates.distributions import p_of_rank, spearman
 from estimates.flags.observation import (
     FlagEvidence,
     Observation,
     Repeats,
     bounds,
-    only,
     shared,
-    steady_length,
 )
 from estimates.intervals import t_interval
 
 DRIFT = bounds("drift")
 FIRST_BLOCK = bounds("first-block")["least"]
-COLD = bounds("cold-start")
 
 
 def drift(evidence: FlagEvidence) -> Observation | None:
@@ -47,18 +44,6 @@ def first_block(evidence: FlagEvidence) -> Observation | None:
     """The first block is clearly more than 5 % slower or faster than later blocks."""
     ratio = _first_block_ratio(evidence)
     return None if ratio is None else Observation(ratio=ratio)
-
-
-def cold_start(evidence: FlagEvidence) -> Observation | None:
-    """The first trial of an arm was much slower than the same work later."""
-    cold = cold_groups(evidence)
-    if not cold:
-        return None
-    first, prompt = max(cold, key=cold.__getitem__)
-    arms = f"{len(cold)} arms, most of all {first}," if len(cold) > 1 else first
-    return Observation(
-        arms=arms, factor=cold[first, prompt], arm=only(arm for arm, _ in cold), prompt=prompt
-    )
 
 
 @shared
@@ -91,20 +76,6 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 
 @shared
-def cold_groups(evidence: FlagEvidence) -> Mapping[tuple[str, str], float]:
-    """The first trial's time over the usual time for each cold start, by arm and prompt."""
-    slow_block = max(1.0, _first_block_ratio(evidence) or 1.0)
-    cold = {}
-    for arm in dict.fromkeys(group.arm for group in evidence.repeats):
-        groups = [group for group in evidence.repeats if group.arm == arm]
-        first = min(groups, key=lambda group: group.trials[0].order)
-        factor, limit = _coldness(first, groups)
-        if factor > limit * slow_block:
-            cold[first.key] = factor
-    return cold
-
-
-@shared
 def _first_block_ratio(evidence: FlagEvidence) -> float | None:
     """The first block's time over later blocks'; `None` if noise or a drift explains the ratio."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
@@ -132,30 +103,6 @@ def _slope(groups: Sequence[Repeats]) -> float:
     if p_of_rank(rank, independent) >= DRIFT["p"]:
         return 0.0
     return math.fsum(map(mul, orders, times)) / math.fsum(map(mul, orders, orders))
-
-
-def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
-    """The ratio of the first trial's time to the time of its repetitions, and the ratio's limit.
-
-    Without repetitions, the time per round is compared with rounds on the arm's other prompts.
-    """
-    if len(first.trials) > 1:
-        return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD["factor"]
-    length = steady_length(first.trials[0])
-    own = _round_ms(first, length)
-    others = [ms for each in groups if each is not first and (ms := _round_ms(each, length))]
-    if own is None or not others:
-        return 0.0, COLD["factor_other_prompts"]
-    return own / median(others), COLD["factor_other_prompts"]
-
-
-def _round_ms(group: Repeats, length: int | None) -> float | None:
-    """Milliseconds per round of a group's first trial, if its rounds drafted `length` tokens."""
-    trial = group.trials[0]
-    yielded = tokens_per_round([trial])
-    if yielded is None or length is None or steady_length(trial) != length:
-        return None
-    return group.ms_per_token[0] * yielded
 
 
 def _later(evidence: FlagEvidence) -> list[Repeats]:

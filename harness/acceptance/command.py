@@ -8,12 +8,9 @@ from typing import Annotated
 
 import typer
 
-from answers.names import read_model
-from answers.rounds import Curve
 from harness import PROGRAM, console
-from harness.acceptance import kept_answers
 from harness.acceptance.own_texts import suite_of
-from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
+from harness.acceptance.pair import PairToRead, name_of, pair_of
 from harness.acceptance.read_answers import AnswersRead, read_into
 from harness.acceptance.reader import Reader
 from harness.acceptance.report import DraftCounts, as_json, lines
@@ -33,6 +30,8 @@ from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run.chosen_engine import EngineOptions
 from harness.run.time_limit import in_turns
+from planner.names import read_model
+from planner.rounds import Curve
 from schemas.submission import Axes
 from schemas.vocabulary import DEFAULT_RUNNER
 
@@ -53,24 +52,11 @@ _SAYS = Says(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceOptions:
-    """The source of the answers, the greatest depth to evaluate, and the cost of drafting."""
+    """The prompts, the greatest depth to evaluate, and the cost of drafting."""
 
-    answers: Path | None = option(
-        "The target's answers: a file written by `run --keep-answers`, or JSON lines with prompt "
-        "and answer. In that case, the target need not be on this machine. Default: the target "
-        "writes the answers now.",
-        metavar="FILE",
-        usual=True,
-    )
     texts: Path | None = option(
         "Your own prompts: a file with one prompt a line, or chats as JSON lines. The target "
-        "answers them now; they stay on this machine, and only counts are saved.",
-        metavar="FILE",
-        usual=True,
-    )
-    keep_answers: Path | None = option(
-        "Save the answers that the target writes now to this file (NAME.jsonl), for testing other "
-        "drafts.",
+        "answers them; they stay on this machine, and only counts are saved. Default: our prompts.",
         metavar="FILE",
         usual=True,
     )
@@ -99,23 +85,19 @@ def acceptance(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Only the draft runs: it predicts each token of the target's greedy answers.
+    """The target answers by itself, then the draft predicts each token of its greedy answers.
 
-    The correct predictions give the same tokens per round at every depth as a run of both models,
-    on any machine that can run the draft. A curve of step times also gives the speedup.
+    The correct predictions give the same tokens per round at every depth as a run of both models.
+    A curve of step times also gives the speedup.
 
     - `python -m harness acceptance big.gguf small.gguf`
 
     - `python -m harness acceptance big.gguf small.gguf --texts prompts.txt`
-
-    - `python -m harness run --target big.gguf --keep-answers answers.jsonl`
-
-    - `python -m harness acceptance big.gguf small.gguf --answers answers.jsonl`
     """
     pair = _pair(options, asked)
-    curve = _curve(options, asked, pair)
+    curve = _curve(asked, pair)
     engine = EngineOptions(runner=DEFAULT_RUNNER).engine(options)
-    if pair.writes and (expected := in_turns([pair.writes])):
+    if expected := in_turns([pair.writes]):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = AnswersRead(), False
     open_reader = partial(Reader, answer_limit_s=engine.connection.answer_limit_s)
@@ -124,8 +106,6 @@ def acceptance(
             read_into(found, pair, open_reader, engine.adapter().open, display)
         except KeyboardInterrupt:
             interrupted = True
-    if asked.keep_answers and found.kept:
-        kept_answers.write(asked.keep_answers, found.kept)
     _print(found, pair, asked, curve, json=json, interrupted=interrupted)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -133,32 +113,17 @@ def acceptance(
 
 def _pair(options: Options, asked: AcceptanceOptions) -> PairToRead:
     if len(options.drafts) > 1:
-        raise BadInputError(
-            "name a single draft; to test the next one, reuse the target's answers with "
-            "--keep-answers and --answers"
-        )
-    if asked.answers and asked.keep_answers:
-        raise BadInputError("--answers already names an answers file; leave out --keep-answers")
-    if asked.answers and asked.texts:
-        raise BadInputError("--answers has the prompts too; leave out --texts")
-    if asked.answers:
-        return pair_to_read(options, kept_answers.read(asked.answers), console.say)
-    kept_answers.require_free(asked.keep_answers)
-    texts = suite_of(asked.texts) if asked.texts else None
-    return pair_to_write(options, console.say, texts)
+        raise BadInputError("name a single draft")
+    return pair_of(options, console.say, suite_of(asked.texts) if asked.texts else None)
 
 
-def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curve | None:
-    """Return the curve from --curve, else the curve that `probe` stored for the target, if any."""
-    path = pair.target and pair.target.path
+def _curve(asked: AcceptanceOptions, pair: PairToRead) -> Curve | None:
+    """Return the curve from --curve, else the one that `probe` stored for the target, if any."""
+    path = pair.target.on_disk
     if asked.curve is None:
         return kept_for(path, computer_of()) if path else None
-    name, measured = str(path) if path else options.target, read_curve(asked.curve)
-    if name is None:
-        raise BadInputError(
-            f"{asked.curve}: name the target, so that the curve can be checked against it"
-        )
-    return measured.curve_for(name, find(read_model(name), say=console.say), None)
+    planned = find(read_model(str(path)), say=console.say)
+    return read_curve(asked.curve).curve_for(str(path), planned, None)
 
 
 def _print(
@@ -182,8 +147,8 @@ def _print(
 
 
 def _keep(counted: DraftCounts, pair: PairToRead, drafting_ms: float | None) -> None:
-    """Record the counts for `plan` if the target's file is here and the draft was timed."""
-    if pair.target is not None and drafting_ms is not None:
+    """Record the counts for `plan` if the draft was timed."""
+    if drafting_ms is not None:
         measured = KeptAcceptance(
             measured_until=datetime.now(tz=UTC).isoformat(timespec="seconds"),
             device=kept.device_of(computer_of()),
@@ -203,8 +168,8 @@ def _counted(
 ) -> DraftCounts:
     drafting_ms = found.drafting_ms if asked.drafting_ms is None else asked.drafting_ms
     return DraftCounts(
-        draft=f"{pair.draft.name} {pair.draft.quantisation}",
-        target=pair.target_name,
+        draft=name_of(pair.draft),
+        target=name_of(pair.target.model),
         answers=len(found.read),
         tokens=sum(len(each.agrees) + 1 for each in found.read),
         depths=tuple(

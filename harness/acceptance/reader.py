@@ -1,5 +1,6 @@
 """A draft in a child process that reads the answers of its target."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,19 +30,15 @@ class Reader(IsolatedSession):
     def __init__(self, campaign: Campaign, *, answer_limit_s: float) -> None:
         """Load the campaign's target in a child process. Raises `HarnessError`."""
         super().__init__(open_in_process, campaign, answer_limit_s=answer_limit_s)
-        thinking = campaign.settings.thinking
-        self._reads = partial(_agreement, rows=widest(campaign), thinking=thinking)
+        self._rows = widest(campaign)
 
-    def agreement(
-        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> AgreedTokens:
-        """Compare the model's choices with an answer, given as tokens, as text, or both.
+    def agreement(self, prompt: Sequence[int], answer: Sequence[int]) -> AgreedTokens:
+        """Compare the model's choices with an answer, both as token ids.
 
-        Raises `BadInputError` if the comparison is impossible, for example if tokens and text
-        contradict each other, and `MachineError` if the child dies.
+        Raises `BadInputError` if that is impossible, and `MachineError` if the child dies.
         """
         try:
-            return self._ask(partial(self._reads, prompt=prompt, tokens=tokens, text=text))
+            return self._ask(partial(_agreement, prompt=prompt, answer=answer, rows=self._rows))
         except FailedError as error:
             raise MachineError(
                 f"the engine failed while reading the answers: {error}; try: python -m "
@@ -50,15 +47,9 @@ class Reader(IsolatedSession):
 
 
 def _agreement(
-    session: Session,
-    *,
-    prompt: str | tuple[int, ...],
-    tokens: tuple[int, ...] | None,
-    text: str | None,
-    rows: int,
-    thinking: bool,
+    session: Session, *, prompt: Sequence[int], answer: Sequence[int], rows: int
 ) -> AgreedTokens:
     # Only the child, which has loaded the engine, imports this.
     from harness.acceptance.agreement import agreement  # noqa: PLC0415
 
-    return agreement(session, prompt, tokens, text, rows=rows, thinking=thinking)
+    return agreement(session, prompt, answer, rows=rows)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from answers.rounds import Curve
 from harness.acceptance.rounds import AtDepth
+from planner.rounds import Curve
 from schemas.codec import Json, encode
 from schemas.vocabulary import say
 

@@ -11,10 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.rounds import Curve
-from answers.speed import Ranged
 from estimates.distributions import t_quantile
 from estimates.intervals import deviation, time_ratio
+from planner.rounds import Curve
+from planner.speed import Ranged
 
 _UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
 

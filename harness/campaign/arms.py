@@ -31,6 +31,7 @@ _LETTERS = {
     "ngram_size": "g",
     "n_min": "m",
     "min_hits": "h",
+    "nodes": "t",
     "p_min": "p",
 }
 

@@ -2,16 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from harness.campaign.model import RunSettings
 from harness.errors import BadInputError
-from harness.options import Option, count_in
+from harness.options import Option, number_or_all
 from schemas.public_arguments import is_public
 from schemas.submission import Axes, Settings
-from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
+from schemas.vocabulary.axes import AXES, Axis, choices
 
 # The file format's pattern for an option: it excludes paths, addresses and keys.
 _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
@@ -39,24 +39,17 @@ def _argument(text: str) -> str:
     )
 
 
-def _number_or_all(text: str, *, axis: Axis) -> int:
-    if text.lower() == "all":
-        return ALL_LAYERS
-    number = count_in(text)
-    if number is None or not (axis.least or 0) <= number <= (axis.most or 0):
-        bounds = f"from {axis.least} to {axis.most:,}"
-        raise BadInputError(f"--{axis.option} {text}: give a whole number {bounds}, or all")
-    return number
-
-
 # Axes that may have several values in one command.
-_PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
+_PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 
 
 def _option(axis: Axis) -> Option:
-    known = choices(axis)
+    known, parse = choices(axis), _PARSERS.get(axis.id)
+    if axis.server_all:
+        least, most = axis.least or 0, axis.most or 0
+        parse = partial(number_or_all, option=axis.option, least=least, most=most)
     return Option(
         axis.help.format(choices=", ".join(known)),
         name=axis.option,
@@ -65,7 +58,7 @@ def _option(axis: Axis) -> Option:
         least=axis.least,
         most=axis.most,
         choices=known,
-        parse=partial(_number_or_all, axis=axis) if axis.server_all else _PARSERS.get(axis.id),
+        parse=parse,
     )
 
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from answers.presets import DEFAULT_TARGET
 from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
@@ -15,6 +14,7 @@ from harness.campaign.suite import first_of_each_task
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.models.thinking import OUTPUT_TOKENS
+from planner.presets import DEFAULT_TARGET
 from schemas import private
 from schemas.method import DRAFT_MODEL, Method
 from schemas.strict import MAX_BYTES

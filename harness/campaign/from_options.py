@@ -3,21 +3,21 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from answers.presets import DEFAULT_TARGET, default_draft
 from harness.campaign import builder as campaigns
 from harness.campaign import suite
 from harness.campaign.arms import needs_draft, takes_draft
 from harness.campaign.context_padding import fitting
 from harness.campaign.method_parser import defaults, parse
 from harness.campaign.model import Campaign, PromptSuite
-from harness.campaign.options import AUTOMATIC_LAYERS, Options
+from harness.campaign.options import Options
 from harness.campaign.refusals import require_sensible
 from harness.errors import BadInputError
 from harness.models import compatibility
 from harness.models.describe import describe
 from harness.models.model_file import ModelFile, ServedModels
 from harness.models.resolve import on_disk, own_head, planned, resolve
-from harness.models.room import automatic_layers, require_room
+from harness.models.room import require_room
+from planner.presets import DEFAULT_TARGET, default_draft
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import METHODS, RunnerEntry
 
@@ -52,22 +52,20 @@ def campaign_from(
         (served.draft(name) if served else None) or _model(name, say, fetch=fetch) for name in names
     )
     campaign = campaigns.build(
-        with_layers(options, target, drafts),
-        target=target,
-        drafts=drafts,
-        methods=methods,
-        suite=chosen,
-        runner=runner,
+        options, target=target, drafts=drafts, methods=methods, suite=chosen, runner=runner
     )
     require_sensible(campaign)
-    _check_vocabularies(campaign)
+    if served is None:  # vLLM can draft with another vocabulary (`use_heterogeneous_vocab`)
+        _check_vocabularies(campaign)
     return replace(campaign, profile=profile)
 
 
 def _require_room(options: Options, names: Sequence[str]) -> None:
     for name in names:
         on_disk(name)  # refuses an unknown draft before a target is fetched
-    require_room((options.target or DEFAULT_TARGET, *names), _context(options))
+    depth, length = options.context_depth_tokens, options.max_output_tokens or 0
+    context = options.context_tokens or campaigns.context_for(depth, length)
+    require_room((options.target or DEFAULT_TARGET, *names), context)
 
 
 def _model(name: str, say: Callable[[str], None], *, fetch: bool) -> ModelFile:
@@ -84,29 +82,6 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite
     )
     depth = options.context_depth_tokens
     return fitting(chosen, depth, say) if depth else chosen
-
-
-def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
-    """Replace `auto` with the number of layers that fit, or `all` without a GPU or target file."""
-    if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
-        return options
-    found = None
-    if target.is_here:
-        here = [draft.on_disk for draft in drafts if draft.is_here]
-        largest = max(here, key=lambda path: path.stat().st_size, default=None)
-        found = automatic_layers(target.on_disk, largest, _context(options))
-    layers, draft_layers = options.gpu_layers, options.draft_gpu_layers
-    if layers == AUTOMATIC_LAYERS:
-        layers = found[0] if found else None
-    if draft_layers == AUTOMATIC_LAYERS:
-        draft_layers = found[1] if found else None
-    return replace(options, gpu_layers=layers, draft_gpu_layers=draft_layers)
-
-
-def _context(options: Options) -> int:
-    return options.context_tokens or campaigns.context_for(
-        options.context_depth_tokens, options.max_output_tokens or 0
-    )
 
 
 def draft_names(
@@ -171,6 +146,6 @@ def _check_vocabularies(campaign: Campaign) -> None:
     models = {each.draft for each in methods if not METHODS[each.type].architectures}
     for draft in campaign.drafts:
         if draft.model.id in models and target.is_here and draft.is_here:
-            reason = compatibility.compare_files(target.on_disk, draft.on_disk).reason
+            reason = compatibility.difference(target.on_disk, draft.on_disk)
             if reason is not None:
                 raise compatibility.refusal(target.model.name, draft.model.name, reason)

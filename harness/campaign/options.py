@@ -1,12 +1,10 @@
 """The user's choices for a campaign, each with its option and help text."""
 
-import re
 from dataclasses import dataclass
 from functools import partial
 
 from harness.campaign.method_parser import parse
-from harness.errors import BadInputError
-from harness.options import comma_separated, option, whole_numbers
+from harness.options import comma_separated, number_or_all, option, whole_numbers
 from schemas.method import Method
 from schemas.submission import Axes
 from schemas.vocabulary import FIXED_TASKS, say
@@ -14,8 +12,6 @@ from schemas.vocabulary import FIXED_TASKS, say
 _model = partial(option, panel="Models")
 _measured = partial(option, panel="What is measured")
 _setting = partial(option, panel="How it runs")
-# A placeholder for the planner's number; no campaign is built with it.
-AUTOMATIC_LAYERS = -2
 # The bounds in the format.
 _MAX_CONCURRENCY = 4096
 _MAX_THREADS = 4096
@@ -30,19 +26,6 @@ _MODEL = (
 _levels = partial(
     whole_numbers, option="concurrency", least=1, most=_MAX_CONCURRENCY, such="1,2,4,8"
 )
-
-
-def layers(text: str, *, option: str) -> int:
-    """Parse a number of layers: a number, `all` or `auto`. Raises `BadInputError`."""
-    if text.lower() == "auto":
-        return AUTOMATIC_LAYERS
-    if text.lower() == "all":
-        return -1
-    if not re.fullmatch(r"-1|[0-9]{1,9}", text) or int(text) > _MAX_LAYERS:
-        raise BadInputError(
-            f"--{option} {text}: give a whole number from 0 to {_MAX_LAYERS}, all or auto"
-        )
-    return int(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,22 +138,17 @@ class Options(Axes):
         most=_MAX_THREADS,
     )
     gpu_layers: int | None = _setting(
-        (
-            "Number of target layers on the GPU: a number, all, or auto (as many as fit). "
-            "Default: all."
-        ),
+        "Number of target layers on the GPU, or all. `python -m harness plan` names a number that "
+        "fits. Default: all.",
         short="-ngl",
         metavar="N",
-        parse=partial(layers, option="gpu-layers"),
+        parse=partial(number_or_all, option="gpu-layers", most=_MAX_LAYERS),
         usual=True,
     )
     draft_gpu_layers: int | None = _setting(
-        (
-            "Number of draft layers on the GPU: a number, all, or auto (all if they fit). "
-            "Default: all."
-        ),
+        "Number of draft layers on the GPU, or all. Default: all.",
         metavar="N",
-        parse=partial(layers, option="draft-gpu-layers"),
+        parse=partial(number_or_all, option="draft-gpu-layers", most=_MAX_LAYERS),
     )
     baseline_gpu_layers: int | None = _setting(
         "Also measure the target alone with this many layers on the GPU (-1: all), to see how "

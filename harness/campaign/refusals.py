@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from harness.campaign.model import Campaign
+from harness.campaign.model import Campaign, RunSettings
 from harness.errors import BadInputError
 from harness.models import gguf_file, gguf_header, gguf_shape
 from harness.models.model_file import ModelFile
 from harness.models.resolve import own_head
 from schemas.method import DRAFT_MODEL
 from schemas.vocabulary import METHODS
+from schemas.vocabulary.axes import AXES
 
 _UNQUANTISED = ("f16", "bf16", "f32")
 _THOUGHT = "think"
@@ -21,7 +22,7 @@ def require_sensible(campaign: Campaign) -> None:
 
 
 def _reasons(campaign: Campaign) -> Iterator[str]:
-    target, settings = campaign.target, campaign.settings
+    target = campaign.target
     drafts = {draft.model.id: draft for draft in campaign.drafts}
     for method in [arm.method for arm in campaign.arms]:
         named = campaign.drafts[:1] if method.chain else ()  # the arm of a chain names no draft
@@ -31,11 +32,19 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
         for kind in method.types:
             if reason := _no_head(target, draft, kind):
                 yield reason
+    yield from _wrong_settings(target, campaign.settings)
+
+
+def _wrong_settings(target: ModelFile, settings: RunSettings) -> Iterator[str]:
     if settings.flash_attention == "off" and settings.kv_type_v not in _UNQUANTISED:
         yield (
             f"--cache-type-v {settings.kv_type_v} needs flash attention; "
             "leave out --flash-attention off"
         )
+    if target.is_here and target.model.active_parameters is None:
+        for axis in AXES.values():
+            if axis.mixtures and axis.value(settings):
+                yield f"{target.model.name} has no experts; leave out --{axis.option}"
     if settings.thinking and target.is_here:
         template = gguf_header.chat_template(target.on_disk)
         if template is not None and _THOUGHT not in template:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from estimates.summary import summarize
-from harness import console
+from harness import console, features
 from harness.errors import BAD_INPUT, NO, BadInputError
 from harness.files import result_bytes
 from schemas.codec import encode
@@ -26,7 +26,8 @@ def validate(
 ) -> None:
     """Prints a line for each problem, and for each flag of a valid file.
 
-    `show FILE` prints the report of a valid file.
+    `show FILE` prints the report of a valid file. For a file of another tool, the command or page
+    that reads it is named.
     """
     read_files = [_read(path) for path in files]
     findings = [finding for each in read_files if isinstance(each, tuple) for finding in each]
@@ -35,6 +36,9 @@ def validate(
     else:
         for finding in findings:
             typer.echo(finding.line())
+    for path, each in zip(files, read_files, strict=True):
+        if isinstance(each, tuple) and (reads := features.part("other files").looks_like(path)):
+            console.say(f"{path}: {reads}")
     if findings:
         unread = any(finding.rule == _UNREAD for finding in findings)
         raise typer.Exit(BAD_INPUT if unread else NO)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from answers.presets import default_draft
 from harness import PROGRAM, console
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.machine import engines
 from harness.machine.detect import machine
 from harness.models.overview import ModelEntry, ModelsOverview, fitting, overview
+from planner.presets import default_draft
 from schemas.codec import encode
 from schemas.submission import Machine
 from schemas.vocabulary import say

@@ -169,7 +169,7 @@ def compare(
     builds: Builds,
     options: Annotated[Options, _OWN_DEFAULTS],
     connection: Annotated[ConnectionOptions, _BY_COMMANDS],
-    result: Annotated[ResultOptions, Without(frozenset({"keep_answers"}))],
+    result: ResultOptions,
 ) -> None:
     """The two builds run the same prompts alternately, in random order, on fresh servers.
 

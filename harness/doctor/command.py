@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from answers.presets import DEFAULT_DRAFT
 from harness import console, files
 from harness.campaign.from_options import campaign_from
 from harness.campaign.model import Campaign
@@ -27,6 +26,7 @@ from harness.run.preflight import REINSTALL
 from harness.run.request import RunRequest
 from harness.run.time_limit import in_turns
 from harness.runners.base import Failure, Runner
+from planner.presets import DEFAULT_DRAFT
 from schemas.codec import encode
 from schemas.method import NO_SPECULATION
 

@@ -17,7 +17,7 @@ from schemas.rig import Backend
 
 _MEMORY = "memory-gib"
 # Options of `run` that the fleet sets itself for every cell.
-_DECIDED = {"output", "keep-answers", "resume", "json", "dry-run", "method", "target"}
+_DECIDED = {"output", "resume", "json", "dry-run", "method", "target"}
 
 OptionTable = dict[str, bool | int | float | str | list[str | int | float]]
 

@@ -1,1 +1,1 @@
-"""`draftmap import`: make results from the files of other tools."""
+"""`draftmap import`: make a result from the logs or answers of other tools."""

@@ -12,7 +12,7 @@ from statistics import fmean, median
 from harness.errors import BadInputError
 from harness.imports.forms import Found, repeats
 from harness.imports.json_values import MS_PER_S
-from harness.imports.one_run import is_one_run, used
+from harness.imports.one_run import require_one_run, used
 from harness.imports.printed import stated
 from harness.imports.source_files import given, wrong
 
@@ -60,8 +60,7 @@ def _run(path: Path) -> LoggedRun:
     whole = used(stated(given(path)).found)
     if not whole:
         raise wrong(str(path), "no line with counts of drafts or with times was recognised")
-    if not is_one_run(whole):
-        raise wrong(str(path), "figures of several runs", "give each run its own file")
+    require_one_run(str(path), whole)
     again = repeats([each for each in whole if each.is_request])
     found = [each for each in whole if not (each.is_request and again.pop(0))]
     accepted, drafted, rounds, written = _counts(found)

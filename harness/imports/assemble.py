@@ -1,4 +1,4 @@
-"""Make submissions from parsed files and the facts that the user stated. Pure functions."""
+"""Make a submission from requests and the facts that the user stated. Pure functions."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +11,9 @@ from harness import __version__
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method
 from harness.imports.foreign_names import id_of, ids_of
-from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, stated_for, typed
-from harness.imports.prompts import check_tasks, pieces, suite
-from harness.imports.records import ParsedFiles, Part
-from harness.imports.source_files import BASELINE, wrong
+from harness.imports.measured_arms import MeasuredArms
+from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, agreed, typed
+from harness.imports.source_files import BASELINE
 from harness.imports.trials import LeftOut, trials
 from harness.run.record import utc
 from schemas import submission
@@ -24,71 +23,57 @@ from schemas.model_sizes import parameters_of, size_in
 from schemas.submission import Method, Origin, Submission, Trial
 from schemas.vocabulary.axes import AXES
 
+Methods = dict[str, tuple[Method, submission.Model | None]]  # of each arm, with its draft model
+
 
 class Imported(NamedTuple):
-    """The submissions, and one line for each kind of data that a submission cannot store."""
+    """The submission, and one line for each kind of data that a submission cannot store."""
 
-    submissions: tuple[Submission, ...]
+    submission: Submission
     left_out: tuple[str, ...]
 
 
 def assemble(
-    parsed: ParsedFiles, stated: Mapping[str, str], origin: Origin, contributor: str | None = None
+    measured: MeasuredArms,
+    stated: Mapping[str, str],
+    origin: Origin,
+    contributor: str | None = None,
 ) -> Imported:
-    """Make one valid submission per part. Raises `BadInputError`, naming every missing fact.
-
-    A part holds the measurements of one target on one machine.
-    """
-    left_out = LeftOut(list, {line: [] for line in parsed.left_out})
-    names = [part.name for part in parsed.parts]
-    made: list[Submission] = []
-    lacking: list[str] = []
-    for part in (piece for whole in parsed.parts for piece in pieces(whole)):
-        own, missing = stated_for(part.name, stated, names), list[str]()
-        check_tasks(own, parsed.parts)
-        result = _submission(part, own, missing, left_out)
-        if missing:
-            options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
-            remedy = f"state them with --map: {options}"
-            lacking.append(str(wrong(part.name, "the files lack required facts", remedy)))
-        elif result is not None:
-            made.append(replace(result, origin=origin, contributor=contributor))
-    if lacking:
-        raise BadInputError("\n".join(dict.fromkeys(lacking)))
-    lines = tuple(_lines(left_out))
-    if not made:
-        message = "there is nothing to import: no record has tokens with a time, or a failure"
-        raise BadInputError("; ".join((message, *lines)))
-    for each in made:
-        if found := findings(canonical_bytes(encode(each))):
-            faults = "; ".join(f"{finding.path}: {finding.message}" for finding in found[:3])
-            raise BadInputError(f"the records do not make a valid result: {faults}")
-    return Imported(submissions=tuple(made), left_out=lines)
-
-
-def _submission(
-    part: Part, stated: Mapping[str, str], missing: list[str], left_out: LeftOut
-) -> Submission | None:
-    """Make the submission for one part; `None` if it has no trial or a required fact is missing."""
-    facts = part.facts | typed(stated)
-    is_vague = facts.concurrency is None and None in part.concurrency.values()
-    missing += ["concurrency"] if is_vague else []
-    methods = _methods(part, stated, facts, missing)
-    arm_ids, prompt_ids = ids_of(methods), ids_of(record.prompt for record in part.records)
+    """Make one valid submission. Raises `BadInputError`, naming every missing fact."""
+    left_out = LeftOut(list, {line: [] for line in measured.left_out})
+    missing: list[str] = []
+    facts = measured.facts | typed(stated)
+    methods = _methods(measured, stated, facts, missing)
+    ids = ids_of(methods)
     done = trials(
-        part.records,
-        arms={name: (arm_ids[name], how) for name, (how, _) in methods.items()},
-        prompts=prompt_ids,
+        measured.requests,
+        arms={name: (ids[name], how) for name, (how, _) in methods.items()},
         counts=facts.rate_counts or "tokens",
         left_out=left_out,
     )
-    if done and all(trial.arm != BASELINE for trial in done):
-        fault = "no record of the baseline has both tokens and a time, so there is nothing to"
-        raise wrong(part.name, f"{fault} compare", "; ".join(_lines(left_out)))
-    missing += _missing(facts) if done or missing else ()
-    if missing or not done:
-        return None
-    began, ended = _window(part.name, facts, done)
+    if all(trial.arm != BASELINE for trial in done):
+        fault = "no request of the baseline has both tokens and a time, so there is nothing to"
+        raise BadInputError(f"{fault} compare; {'; '.join(_lines(left_out))}")
+    missing += _missing(facts)
+    if missing:
+        options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
+        raise BadInputError(f"the files lack required facts; state them with --map: {options}")
+    result = replace(
+        _submission(facts, done, methods, _suite(measured, facts, done)),
+        origin=origin,
+        contributor=contributor,
+    )
+    if found := findings(canonical_bytes(encode(result))):
+        faults = "; ".join(f"{finding.path}: {finding.message}" for finding in found[:3])
+        raise BadInputError(f"the requests do not make a valid result: {faults}")
+    return Imported(submission=result, left_out=tuple(_lines(left_out)))
+
+
+def _submission(
+    facts: ImportedFacts, done: Sequence[Trial], methods: Methods, suite: submission.Suite
+) -> Submission:
+    began, ended = _window(facts, done)
+    ids = ids_of(methods)
     return Submission(
         tier="imported",
         profile="custom",
@@ -101,18 +86,38 @@ def _submission(
         drafts=tuple({draft.id: draft for _, draft in methods.values() if draft}.values()),
         settings=_settings(facts),
         design=_design(done),
-        suite=suite(part, stated, prompt_ids, done, data_set=facts.dataset),
-        arms=tuple(_arm(part, name, arm_ids[name], methods[name][0], facts) for name in methods),
-        trials=done,
-        probes=part.probes,
+        suite=suite,
+        arms=tuple(_arm(name, ids[name], methods[name][0], facts) for name in methods),
+        trials=tuple(done),
+    )
+
+
+def _suite(measured: MeasuredArms, facts: ImportedFacts, done: Sequence[Trial]) -> submission.Suite:
+    """Return the suite of the prompts that have trials.
+
+    The suite of a serving benchmark is named after the data set that it sent.
+    """
+    lengths: dict[str, set[int]] = {}
+    for _, at, request in measured.requests:
+        lengths.setdefault(f"request-{at}", set()).update(filter(None, [request.prompt_tokens]))
+    answered = {trial.prompt for trial in done}
+    prompts = (
+        submission.Prompt(id=name, task=facts.task or "other", tokens=agreed(own))
+        for name, own in lengths.items()
+        if name in answered
+    )
+    return submission.Suite(
+        id=id_of(f"{measured.source}-{facts.dataset}") if facts.dataset else measured.source,
+        version="0.0.0",  # unknown
+        prompts=tuple(prompts),
     )
 
 
 def _methods(
-    part: Part, stated: Mapping[str, str], facts: ImportedFacts, missing: list[str]
-) -> dict[str, tuple[Method, submission.Model | None]]:
+    measured: MeasuredArms, stated: Mapping[str, str], facts: ImportedFacts, missing: list[str]
+) -> Methods:
     """Return each arm's method: the stated one, else the file's, else the one for all arms."""
-    own = dict(part.methods) | {BASELINE: "none"}
+    own = dict(measured.methods) | {BASELINE: "none"}
     return {
         name: method(stated.get(f"{ARM}{name}") or own[name] or facts.method, facts, missing)
         for name in dict.fromkeys((BASELINE, *own))
@@ -165,22 +170,21 @@ def _settings(facts: ImportedFacts) -> submission.Settings:
     return decode(submission.Settings, {k: v for k, v in known.items() if k not in unused})
 
 
-def _arm(part: Part, name: str, arm_id: str, how: Method, facts: ImportedFacts) -> submission.Arm:
+def _arm(name: str, arm_id: str, how: Method, facts: ImportedFacts) -> submission.Arm:
     layers = facts.gpu_layers
-    concurrency = facts.concurrency or part.concurrency.get(name) or None
     placed = submission.Placement(target_gpu_layers_requested=layers)
     return submission.Arm(
         id=arm_id,
         role="baseline" if name == BASELINE else "speculation",
         method=how,
         baseline=None if name == BASELINE else BASELINE,
-        concurrency=None if concurrency == 1 else concurrency,
+        concurrency=None if facts.concurrency == 1 else facts.concurrency,
         outcome="ok",
         placement=None if layers is None else placed,
     )
 
 
-def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
+def _window(facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
     """Return when the run started and ended.
 
     If only the day is known, the run starts at midnight and lasts as long as its trials.
@@ -194,10 +198,10 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
         start = datetime.fromisoformat(day).replace(tzinfo=UTC)
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
     except ValueError as error:
-        raise wrong(part, f"--map {key}={day!r}: expected a date such as 2026-05-17") from error
+        raise BadInputError(f"--map {key}={day!r}: expected a date such as 2026-05-17") from error
     except OverflowError as error:
         fault = f"the times add up to {spent_ms:.0e} ms; at least one time is wrong"
-        raise wrong(part, fault) from error
+        raise BadInputError(fault) from error
     return utc(start), utc(end)
 
 

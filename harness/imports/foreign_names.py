@@ -1,4 +1,4 @@
-"""Interpret names and words of other tools: ids, weights in a file name, reasons, endings."""
+"""Interpret names and words of other tools: ids, weights in a file name, endings."""
 
 import hashlib
 import re
@@ -7,7 +7,6 @@ from typing import Literal
 
 from harness.imports.json_values import Value
 from harness.imports.needed_facts import ImportedFacts
-from schemas.submission import Reason
 
 _LONGEST_ID, _DIGEST = 64, 8
 _WEIGHTS = re.compile(
@@ -15,13 +14,6 @@ _WEIGHTS = re.compile(
     r"(?P<quantisation>(?:UD-)?(?:I?Q[0-9][A-Z0-9_]*|TQ[0-9]_[0-9]|BF16|F16|F32|MXFP4[A-Z_]*))"
     r"(?:-[0-9]{5}-of-[0-9]{5})?",
     re.IGNORECASE,
-)
-_REASONS: tuple[tuple[str, Reason], ...] = (
-    ("out of memory|outofmemory", "out-of-memory"),
-    ("timed out|timeout", "timed-out"),
-    ("context size|context length", "context-too-small"),
-    ("connect|reset by peer|remote end closed", "crashed"),
-    ("http|json", "bad-answer"),
 )
 
 
@@ -66,9 +58,3 @@ def finish_of(answer: Value) -> Literal["length", "stop"] | None:
         "length": "length", "limit": "length", "stop": "stop", "eos": "stop", "word": "stop",
     }  # fmt: skip
     return found.get(word.text())
-
-
-def reason_of(text: str | None) -> Reason:
-    """Return why a generation failed: by the first known phrase in the message, else `other`."""
-    words = (text or "").lower()
-    return next((reason for sign, reason in _REASONS if re.search(sign, words)), "other")

@@ -25,6 +25,8 @@ class Form:
     engine: str | None = None
     tool: str | None = None
     silent: str | None = None
+    prints: str | None = None
+    lists: bool = False
     hides: str | None = None
     words: Sequence[str] = ()
     signs: re.Pattern[str] = re.compile("")
@@ -86,14 +88,32 @@ class Found:
         return round(accepted / share) if drafted is None and accepted and share else drafted
 
     @property
+    def prompt_tokens(self) -> int | None:
+        """The tokens of the prompt, with those from the cache."""
+        read = self.count("prompt_tokens")
+        return None if read is None else read + (self.count("cached") or 0)
+
+    @property
+    def prompt_ms(self) -> float | None:
+        """The time of the prompt: stated, or by its speed."""
+        read, rate = self.number("prompt_tokens"), self.number("prompt_rate")
+        by_rate = read / rate * MS_PER_S if read and rate else None
+        return by_rate if (stated := self.number("prompt_ms")) is None else stated
+
+    @property
+    def rate(self) -> float | None:
+        """The tokens/s: stated, or by a time that includes the first token."""
+        tokens, took_ms = self.number("tokens"), self.number("took_ms")
+        by_took = tokens / took_ms * MS_PER_S if tokens and took_ms else None
+        return by_took if (stated := self.number("rate")) is None else stated
+
+    @property
     def step_ms(self) -> float | None:
         """The time of a token after the first, from the stated time, else from the speed."""
-        names = ("ms", "tokens", "rate", "took_ms", "tpot_ms")
-        ms, tokens, rate, took_ms, tpot_ms = map(self.number, names)
+        ms, tokens, tpot_ms = map(self.number, ("ms", "tokens", "tpot_ms"))
         if ms is not None and tokens and tokens > 1:
             return ms / (tokens - 1)
-        by_took = took_ms / tokens if took_ms and tokens else None
-        return tpot_ms or (MS_PER_S / rate if rate else by_took)
+        return tpot_ms or (MS_PER_S / self.rate if self.rate else None)
 
     def count(self, name: str) -> int | None:
         value = self.number(name)
@@ -115,7 +135,11 @@ def answers(row: Value, depth: int = 0) -> Iterator[Found]:
 
     Raises `BadInputError` if a figure is not a number of at least 0, or a count is not whole.
     """
-    form = next((form for form in _ANSWERS if _is_of(row, form)), None)
+    own = [form for form in _ANSWERS if _is_of(row, form)]
+    for each in own:
+        if each.lists:
+            yield from _listed(row, each)
+    form = next((form for form in own if not form.lists), None)
     if form is not None:
         figures: dict[str, str | float] = {}
         for name, paths in form.figures.items():
@@ -128,6 +152,25 @@ def answers(row: Value, depth: int = 0) -> Iterator[Found]:
             yield from answers(inner, depth + 1)
 
 
+def _listed(row: Value, form: Form) -> Iterator[Found]:
+    """Yield the requests of a value whose figures are lists; a list in a list is summed."""
+    columns = {name: row.at(path) for name, path in form.figures.items() if row.has(path)}
+    lists = {name: each.each() for name, each in columns.items() if isinstance(each.json, list)}
+    size = min(map(len, lists.values()))
+    if any(len(each) != size for each in lists.values()):
+        row.refuse("lists of the same length")
+    for at in range(size):
+        figures: dict[str, str | float] = {
+            name: _sum(lists[name][at] if name in lists else each) for name, each in columns.items()
+        }
+        yield Found(form=form, place=f"{row.source}: request {at + 1}", figures=figures)
+
+
+def _sum(value: Value) -> float:
+    parts = value.each() if isinstance(value.json, list) else [value]
+    return sum(part.number() or 0.0 for part in parts)
+
+
 def _is_of(row: Value, form: Form) -> bool:
     is_other = form.unless is not None and row.at(form.unless).json
     return not is_other and all(map(row.has, form.needs))
@@ -136,6 +179,8 @@ def _is_of(row: Value, form: Form) -> bool:
 def repeats(requests: Sequence[Found]) -> list[bool]:
     """Return whether each request took its prompt from the cache: few tokens were left to read."""
     longest, found = 0.0, []
+    if len(requests) == 1:  # nothing shows what was before
+        return [False]
     read = [request.number("prompt_tokens") for request in requests]
     for request, tokens in zip(requests, read, strict=True):
         earlier = max(longest, request.number("cached") or 0.0)

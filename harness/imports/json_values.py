@@ -1,11 +1,10 @@
 """Read values at paths in another tool's JSON; an error names the place of the wrong value."""
 
 import re
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, reduce
-from typing import Annotated, Any, NoReturn, Self, get_args, get_type_hints
+from functools import reduce
+from typing import Annotated, Any, NoReturn, Self
 
 import msgspec
 import orjson
@@ -22,7 +21,6 @@ _Number = Annotated[float, Meta(ge=0, le=1e15)]
 _Whole = Annotated[float, Meta(ge=0, le=1e15, multiple_of=1)]  # a tool may write 5.0
 # Python's `json` writes these for missing numbers, although they are not valid JSON.
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
-_hints = cache(get_type_hints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +35,18 @@ class Value:
     def place(self) -> str:
         return f"{self.source}: {reduce(child_path, self.steps, ROOT)}"
 
-    @property
-    def keys(self) -> AbstractSet[str]:
-        """The keys of an object; any other value has no keys."""
-        return self.json.keys() if isinstance(self.json, dict) else set()
-
-    def child(self, *keys: str) -> Self:
-        """Return the value at keys that may contain dots; missing objects on the way are null.
+    def at(self, path: str) -> Self:
+        """Return the value at a dotted path; missing objects on the way are null.
 
         Raises if another value is on the way.
         """
-        found = self.json
+        found, keys = self.json, path.split(".")
         for number, key in enumerate(keys):
             if isinstance(found, dict):
                 found = found.get(key)
             elif found is not None:
                 type(self)(self.source, found, (*self.steps, *keys[:number])).refuse("an object")
         return type(self)(self.source, found, (*self.steps, *keys))
-
-    def at(self, path: str) -> Self:
-        """Return the value at a dotted path, as `child` does."""
-        return self.child(*path.split("."))
 
     def has(self, path: str) -> bool:
         """Whether there is a value at a dotted path."""
@@ -72,10 +61,10 @@ class Value:
             self.refuse("an object")
         return self
 
-    def each(self, expected: str = "a list") -> list[Self]:
+    def each(self) -> list[Self]:
         """Return the elements of a list. Raises if it is missing or not a list."""
         if not isinstance(self.json, list):
-            self.refuse(expected)
+            self.refuse("a list")
         elements = enumerate(self.json)
         return [type(self)(self.source, each, (*self.steps, at)) for at, each in elements]
 
@@ -100,23 +89,11 @@ class Value:
         except msgspec.ValidationError:
             self.refuse(expected)
 
-    def fields(self, cls: type, paths: Mapping[str, str]) -> dict[str, Any]:
-        """Return the values at the paths as fields of a class, each read as its type requires.
-
-        `path!name` is a value that must be there, and its name in the error.
-        """
-        readers, found = {str: Value.text, int: Value.count, float: Value.number}, {}
-        for name, path in paths.items():
-            hint, (at, _, expected) = _hints(cls)[name], path.partition("!")
-            found[name] = readers[(*get_args(hint), hint)[0]](self.at(at))
-            if expected and found[name] is None:
-                self.at(at).refuse(expected)
-        return found
-
     def inside(self) -> Iterator[Self]:
         """Yield the nested objects, and those in nested lists."""
-        for child in map(self.child, self.keys):
-            each = child.each() if isinstance(child.json, list) else [child]
+        for key, value in (self.json if isinstance(self.json, dict) else {}).items():
+            child = type(self)(self.source, value, (*self.steps, key))
+            each = child.each() if isinstance(value, list) else [child]
             yield from (inner for inner in each if isinstance(inner.json, dict))
 
     def refuse(self, expected: str) -> NoReturn:

@@ -12,7 +12,7 @@ from msgspec import Meta
 from harness.errors import BadInputError, suggestion
 from schemas.codec import Json
 from schemas.rig import Architecture, Backend, System
-from schemas.submission import Axes
+from schemas.submission import Axes, Task
 from schemas.vocabulary.axes import AXES
 
 _Value = TypeVar("_Value")
@@ -77,6 +77,7 @@ class ImportedFacts(Axes):
         "data set of a serving benchmark, such as sharegpt; the benchmark's default is "
         "random tokens"
     )
+    task: Task | None = _fact("task of the prompts, such as code or chat")
     context: int | None = _fact("context in tokens", at="settings.context_tokens")
     max_output_tokens: int | None = _fact(
         "maximum length of an answer in tokens", at="settings.max_output_tokens"
@@ -123,7 +124,7 @@ KEYS: dict[str, str] = {
 } | {name: axis.imported for name, axis in AXES.items() if axis.imported is not None}
 _TYPES = get_type_hints(ImportedFacts, include_extras=True)
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
-ARM, TASK = "arm.", "task."
+ARM = "arm."
 
 
 def parse_map(options: Sequence[str]) -> dict[str, str]:
@@ -134,26 +135,10 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
         if not equals:
             raise BadInputError(f"--map {option!r}: expected key=value")
         found[key.strip()] = value.strip()
-    for plain in (key.rpartition("/")[2] for key in found):
-        if plain not in KEYS and not plain.startswith((ARM, TASK)):
-            raise BadInputError(f"--map has no key {plain!r}.{suggestion(plain, KEYS)}")
+    for key in found:
+        if key not in KEYS and not key.startswith(ARM):
+            raise BadInputError(f"--map has no key {key!r}.{suggestion(key, KEYS)}")
     return found
-
-
-def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> dict[str, str]:
-    """Return the `--map` values for a part: `PART/key` takes precedence over a plain `key`.
-
-    Raises `BadInputError` for an unknown part.
-    """
-    known, own = set(parts), dict[str, str]()
-    for key in sorted(stated, key=lambda each: "/" in each):
-        scope, slash, name = key.partition("/")
-        if slash and scope not in known:
-            hint = suggestion(scope, known)
-            raise BadInputError(f"--map {key}: the files have no part {scope!r}.{hint}")
-        if not slash or scope == part:
-            own[name or scope] = stated[key]
-    return own
 
 
 def typed(stated: Mapping[str, str]) -> ImportedFacts:

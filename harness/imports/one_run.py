@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from harness.imports.forms import Found
+from harness.imports.source_files import wrong
 
 _UNLIKE = 1.1  # the same work again at a speed that differs by more is another setting
 _USED = ("rate", "tpot_ms", "tokens", "drafted", "accepted", "rounds", "length", "share", "calls")
@@ -26,6 +27,12 @@ def is_one_run(found: Sequence[Found]) -> bool:
     return is_tasked or not (_has_two_states(own) or _is_repeated(requests))
 
 
+def require_one_run(name: str, found: Sequence[Found]) -> None:
+    """Raise `BadInputError` if a file has figures of several runs."""
+    if not is_one_run(found):
+        raise wrong(name, "the file has figures of several runs", "give each run its own file")
+
+
 def _origin(each: Found) -> tuple[object, ...]:
     """Return the facts that all figures of a run share; forms of one tool belong together."""
     server = None if each.task is None else each.server
@@ -37,8 +44,11 @@ def _origin(each: Found) -> tuple[object, ...]:
 def _has_two_states(found: Sequence[Found]) -> bool:
     """Whether requests or speeds without drafts are followed by such with drafts, or reversed."""
     rows = [each for each in found if each.form.gives in ("request", "rate")]
-    blocks = [state for state, _ in groupby(rows, _drafts)]
-    return len(blocks) == 2 and "once" not in rows[0].figures  # noqa: PLR2004 - two blocks
+    blocks = [[*own] for _, own in groupby(rows, _drafts)]
+    if len(blocks) != 2 or "once" in rows[0].figures:  # noqa: PLR2004 - two blocks
+        return False
+    # Statistics before the first drafts show that the run could draft.
+    return all(each.form.gives != "statistics" for each in found[: found.index(blocks[1][0])])
 
 
 def _drafts(each: Found) -> bool:

@@ -34,11 +34,12 @@ class StatedText(NamedTuple):
 
 
 class _Hit(NamedTuple):
-    """A form's match in a line; `is_open` if more text could extend it."""
+    """A form's match in a line, and its end; `is_open` if more text could extend it."""
 
     form: Form
     figures: Mapping[str, str]
     is_open: bool
+    end: int
 
 
 class _Where(NamedTuple):
@@ -62,6 +63,7 @@ class _Part:
     tasks: dict[tuple[str, str], int] = field(default_factory=dict)
     times: dict[str, float] = field(default_factory=dict)
     drafted: str | None = None  # the task of the last statistics
+    style: str | None = None  # the name that a build gives to the tokens so far
 
     def enter(self, where: _Where) -> None:
         if where.time is not None:
@@ -80,6 +82,8 @@ class _Part:
         """Whether figures that a run or its request states only once begin another run."""
         own, gives = self.last.get(_key(hit, where)), hit.form.gives
         if hit.figures.get("once") in self.once:
+            return True
+        if None not in (style := hit.figures.get("style"), self.style) and style != self.style:
             return True
         if own is None:
             return "kind" in hit.figures and self.drafted not in {None, where.task}
@@ -126,10 +130,10 @@ def printed(whole: str, name: str) -> StatedText:
     """Return everything that a log reports; `name` is the name of its file."""
     read = StatedText([], [], set())
     part, is_begun = _Part(1), False
-    tasks: dict[str, str] = {}
+    tasks: dict[str, tuple[str, bool]] = {}
     hidden: set[str | None] = set()
     for number, line, hits in _unwrapped(whole.splitlines()):
-        where, form = _where(line, tasks), _signed(line)
+        where, form = _where(line, hits, tasks), _signed(line)
         others = [hit for hit in hits if hit.form.of not in hidden]
         is_title = form is None and _LINE["begins"].search(line) is not None
         if is_begun and (
@@ -155,36 +159,43 @@ def printed(whole: str, name: str) -> StatedText:
 def _add(hit: _Hit, where: _Where, part: _Part, found: list[Found], place: str) -> None:
     """Add figures to those of their request or run, else as figures of their own."""
     key, form, figures = _key(hit, where), hit.form, hit.figures
-    own = part.last.get(key)
+    # The task of a request may be stated after its first lines.
+    own = part.last.get(key) or part.last.get(_key(hit, where._replace(task=None)))
     is_whole = form.gives in ("request", "run")
     if own is None or not is_whole or own.figures.keys() & figures.keys():
-        own = Found(form=form, place="", figures={}, part=part.number)
-        own.server, own.task = where.server, where.task
-        part.last[key] = own
+        own = Found(form=form, place="", figures={}, part=part.number, server=where.server)
         found.append(own)
+    own.task, part.last[key] = where.task, own
     own.figures |= figures
     own.is_timed, own.is_alone = bool(part.times), where.is_alone
     if "once" in figures:
         part.once.add(figures["once"])
     if "kind" in figures:
         part.drafted = where.task
+    part.style = part.style or figures.get("style")
     if not own.place or figures.keys() & {"rate", "s"}:
         own.place = place
 
 
-def _where(line: str, tasks: dict[str, str]) -> _Where:
-    """Return the origin of a line; `tasks` has the last task of each server."""
+def _where(line: str, hits: Sequence[_Hit], tasks: dict[str, tuple[str, bool]]) -> _Where:
+    """Return the origin of a line.
+
+    `tasks` has the last task of each server, and whether its line had nothing but a prefix: figures
+    without a prefix belong to such a task.
+    """
     server = match[0].strip() if (match := _LINE["server"].search(line)) else ""
     if slot := _LINE["slot"].search(line):
-        tasks[server] = slot["task"]
+        tasks[server] = slot["task"], not hits
     worker = (server, slot["slot"]) if slot else None
     clock, time = server, None
     if stamp := _LINE["stamp"].search(line):
         clock, time = "date", float(re.sub(r"\D", "", stamp[0]))
     elif since := _LINE["clock"].search(line):
-        time = int(since["minutes"]) * 60 + float(since["seconds"])
+        time = int(since["minutes"] or 0) * 60 + float(since["seconds"])
     is_alone = _LINE["alone"].search(line) is not None
-    return _Where(server, worker, tasks.get(server), clock, time, is_alone)
+    is_other = slot is None and any(hit.form.gives == "request" for hit in hits)
+    task, is_bare = tasks.get(server, (None, False))
+    return _Where(server, worker, task if is_bare or not is_other else None, clock, time, is_alone)
 
 
 def _key(hit: _Hit, where: _Where) -> tuple[str | None, ...]:
@@ -211,20 +222,29 @@ def _hits(line: str) -> list[_Hit]:
     """Match a line against the forms; return each match with its values."""
     found = []
     for form, _ in _signs(line):
-        if match := next(filter(None, (each.search(line) for each in form.lines)), None):
+        matches = [match for each in form.lines if (match := each.search(line))]
+        if match := min(matches, key=re.Match.start, default=None):
             figures = {name: value for name, value in match.groupdict().items() if value}
             if "row" in figures:  # remove blanks left by wrapping
                 figures["row"] = figures["row"].replace(" ", "")
-            found.append(_Hit(form, figures, len(figures) < match.re.groups))
+            found.append(_Hit(form, figures, len(figures) < match.re.groups, match.end()))
     return found
 
 
-def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str, list[_Hit]]]:
-    """Yield each line's number, text and matches; lines that add figures to it are joined to it."""
+def _unwrapped(lines: list[str]) -> Iterator[tuple[int, str, list[_Hit]]]:
+    """Yield each line's number, text and matches; lines that add figures to it are joined to it.
+
+    A line that has figures after its figures is several lines in one.
+    """
     at = 0
     while at < len(lines):
         whole = lines[at].rstrip()
-        best, taken, hits, spaced, tight = whole, 1, _hits(whole), whole, whole
+        hits = _hits(whole)
+        if (end := max((hit.end for hit in hits), default=0)) and _hits(whole[end:]):
+            yield at + 1, whole[:end], hits
+            lines[at] = whole[end:]
+            continue
+        best, taken, spaced, tight = whole, 1, whole, whole
         rest = lines[at + 1 : at + _MOST_PIECES]
         is_cut = not hits and bool(rest) and _crosses(whole, rest[0])
         for number, piece in enumerate(rest if is_cut or _signs(whole) else (), 2):

@@ -2,8 +2,11 @@
 
 import re
 
-from answers.errors import QuestionError
-from answers.machines import (
+from estimates.identity import cpu_label
+from estimates.roofline import ddr_gb_per_s, normalised
+from harness.errors import BadInputError
+from planner.errors import QuestionError
+from planner.machines import (
     OWN_MEMORY_MIB,
     Computer,
     MachineWords,
@@ -11,11 +14,8 @@ from answers.machines import (
     described_computer,
     reported_card,
 )
-from answers.model import MIB, Memory
-from answers.names import NamedMachine
-from estimates.identity import cpu_label
-from estimates.roofline import ddr_gb_per_s, normalised
-from harness.errors import BadInputError
+from planner.model import MIB, Memory
+from planner.names import NamedMachine
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
 

@@ -26,6 +26,7 @@ _IDENTITY = "uuid,pci.bus_id"
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 # The newer and the older name of the same bit mask.
 _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
+_NVML = "nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1"
 _FORMAT = "--format=csv,noheader,nounits"
 _IDLE = 0x1
 _CUDA_VERSION = re.compile(r"CUDA (?:UMD )?Version\s*:\s*([\d.]+)")
@@ -130,6 +131,37 @@ def state() -> GpuState:
         if text:
             return parse_state(chosen_rows(text, visible()))
     return GpuState()
+
+
+def used_j() -> float | None:
+    """Return the joules that the usable GPUs have drawn since their driver was loaded.
+
+    `None` without a driver, and if a GPU has no such counter (before Volta).
+    """
+    nvml, handles = _counters()
+    total, drawn_mj = 0, ctypes.c_ulonglong()
+    for handle in handles:
+        if nvml is None or nvml.nvmlDeviceGetTotalEnergyConsumption(handle, ctypes.byref(drawn_mj)):
+            return None
+        total += drawn_mj.value
+    return total / 1000 if handles else None
+
+
+@cache
+def _counters() -> tuple[ctypes.CDLL | None, tuple[ctypes.c_void_p, ...]]:
+    """NVIDIA's management library, and its handles of the usable GPUs."""
+    text = output("nvidia-smi", f"--query-gpu={_IDENTITY},uuid", _FORMAT)
+    uuids = chosen_rows(text, visible()).split() if text else []
+    handles = [ctypes.c_void_p() for _ in uuids]
+    try:
+        nvml = ctypes.CDLL(_NVML) if uuids else None
+    except OSError:
+        nvml = None
+    if nvml is None or nvml.nvmlInit_v2():
+        return None, ()
+    for uuid, handle in zip(uuids, handles, strict=True):
+        nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(handle))
+    return nvml, tuple(handles)
 
 
 def chosen_rows(text: str, usable: Visible) -> str:

@@ -23,7 +23,6 @@ def totals(from_draft: Sequence[bool], *, limit: int, depth: int, decode_ms: flo
     return Totals(
         decode_ms=decode_ms,
         rounds=len(rounds),
-        full_rounds=sum(0 < a == b for a, b in zip(drafted, accepted, strict=True)),
         drafted=sum(drafted),
         accepted=sum(accepted),
         accepted_histogram=tuple(map(accepted.count, range(max(accepted, default=-1) + 1))),

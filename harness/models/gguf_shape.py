@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from answers.memory import state_bytes
-from answers.model import Layer, ModelFacts
 from harness.errors import BadInputError
 from harness.models.gguf_file import architecture_of, opened, part_paths
 from harness.models.gguf_parse import GgufHeader, Tensor
+from planner.memory import state_bytes
+from planner.model import Layer, ModelFacts
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096

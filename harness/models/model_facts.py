@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from answers.catalog import model_meant, model_of
-from answers.names import ModelRef, read_model
-from answers.presets import Preset
-from answers.sized_shapes import shape_named
-from answers.ways import PlannedModel
 from harness.errors import MachineError
 from harness.models import gguf_shape, hub
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import parse_header
 from harness.models.resolve import meaning, preset_path, refuse_unknown
+from planner.catalog import model_meant, model_of
+from planner.names import ModelRef, read_model
+from planner.presets import Preset
+from planner.sized_shapes import shape_named
+from planner.ways import PlannedModel
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def find(ref: ModelRef, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
     """Return the facts about the model that a path, a preset or `owner/repo:quant` names.
 
-    A preset that is not on this disk gets the facts in the tables of `answers/`, or if those lack
+    A preset that is not on this disk gets the facts in the tables of `planner/`, or if those lack
     the model, in the header on the hub.
 
     Raises `BadInputError` for an unknown name, and `MachineError` if neither source has the facts.

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
-from answers.presets import Preset
 from harness.errors import BadInputError
+from planner.presets import Preset
 from schemas.submission import Model
 
 

@@ -4,15 +4,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from answers.catalog import preset_facts
-from answers.machines import Computer
-from answers.model import MIB, ModelFacts, Setting
-from answers.placement import Extent, fit, placed_whole
-from answers.presets import Preset, PresetPair, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
 from harness.models.local_files import LocalFile, local_files
 from harness.models.resolve import preset_path
+from planner.catalog import preset_facts
+from planner.machines import Computer
+from planner.model import MIB, ModelFacts, Setting
+from planner.placement import Extent, fit, placed_whole
+from planner.presets import Preset, PresetPair, pairs, presets
 
 _ORDER: tuple[Extent | None, ...] = ("yes", "barely", "partly", "no", None)  # `None` is unknown
 

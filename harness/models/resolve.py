@@ -6,9 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answers.catalog import preset_facts
-from answers.names import ModelRef, read_model
-from answers.presets import (
+from harness import files
+from harness.errors import BadInputError, suggestion
+from harness.models import embedded, gguf_shape, hub
+from harness.models.embedded import derive
+from harness.models.model_file import ModelFile, WeightsFile
+from planner.catalog import preset_facts
+from planner.names import ModelRef, read_model
+from planner.presets import (
     DEFAULT_DRAFT,
     DEFAULT_QUANTISATION,
     HEAD,
@@ -18,12 +23,7 @@ from answers.presets import (
     presets,
     unknown_tag,
 )
-from answers.shapes import shapes
-from harness import files
-from harness.errors import BadInputError, suggestion
-from harness.models import embedded, gguf_shape, hub
-from harness.models.embedded import derive
-from harness.models.model_file import ModelFile, WeightsFile
+from planner.shapes import shapes
 from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import METHODS, RUNNERS

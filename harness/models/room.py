@@ -1,23 +1,21 @@
-"""Check whether the models of a run fit this machine, and how many layers fit on its GPUs."""
+"""Check whether the models of a run fit this machine."""
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec.structs import replace
 
-from answers.catalog import preset_facts
-from answers.model import ModelFacts, Setting
-from answers.names_table import listed_slug
-from answers.placement import fit
-from answers.presets import preset_named
-from answers.shapes import shape_of
-from answers.sized_shapes import ESTIMATED
 from harness import files
 from harness.errors import MachineError
 from harness.machine.computer import computer_of
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
-from harness.models.gguf_shape import facts_of_file
+from planner.catalog import preset_facts
+from planner.model import ModelFacts, Setting
+from planner.names_table import listed_slug
+from planner.placement import fit
+from planner.presets import preset_named
+from planner.shapes import shape_of
+from planner.sized_shapes import ESTIMATED
 
 # Everything in a model's name except the maker; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")
@@ -26,7 +24,7 @@ _MAKER = re.compile(r"^tiny|[^a-z].*")
 def require_room(names: Sequence[str], context: int) -> None:
     """Raise `HarnessError` if a target and its drafts cannot run here.
 
-    Nothing is checked if the target is a file or missing from the tables in `answers/`; drafts of
+    Nothing is checked if the target is a file or missing from the tables in `planner/`; drafts of
     that kind are ignored. All other models must fit into free memory, if necessary entirely into
     main memory.
     """
@@ -68,27 +66,8 @@ def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
 
 
 def named_facts(name: str) -> ModelFacts | None:
-    """Return a model's facts from the tables in `answers/`; `None` for a file or unlisted model."""
+    """Return a model's facts from the tables in `planner/`; `None` for a file or unlisted model."""
     if files.expanded(name).is_file():
         return None
     preset = preset_named(name)
     return preset_facts(preset) if preset else None
-
-
-def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
-    """Return how many target and draft layers fit on the GPUs together; `None` without a GPU.
-
-    Layers are counted as in llama.cpp.
-
-    Raises `BadInputError` for a file whose shape cannot be read.
-    """
-    computer = computer_of()
-    if not computer.devices:
-        return None
-    facts = facts_of_file(draft) if draft is not None else None
-    case = computer.load(facts_of_file(target), Setting(context=context), facts)
-    found = fit(case, certain=True)
-    if case.draft is None or found.sure_on_devices:
-        return found.placement.layers, case.draft_layers
-    on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft fits
-    return fit(on_host, certain=True).placement.layers, 0

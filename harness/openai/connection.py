@@ -26,10 +26,6 @@ from harness.runners.http.session import Server, failure_of
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import with_port
 
-# The time that a supervisor has to restart a server and make it ready again.
-_RETURNS_S = 60.0
-_POLL_S = 0.25
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection(Server):
@@ -68,26 +64,6 @@ def connect(endpoint: Endpoint, options: ConnectionOptions, *, key: str | None) 
             raise FailedError(death)
         undo.pop_all()
     return replace(server, process=started, load_s=load_s, argv=recorded(endpoint))
-
-
-def reconnect(lost: Connection, options: ConnectionOptions, *, key: str | None) -> Connection:
-    """Reconnect to a server that fell silent, once it is ready.
-
-    Raises `FailedError`, also if a different server answers.
-    """
-    address = lost.client.address
-    asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
-    until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
-    while time.monotonic() < until_s:
-        with suppress(ServerError):
-            _ask(asked)
-            break
-        time.sleep(_POLL_S)
-    server = connect(address, options, key=key)
-    if (server.identity, server.served) != (lost.identity, lost.served):
-        detail = f"{address} was restarted with a different engine or model"
-        raise FailedError(Failure(reason="other", detail=detail))
-    return server
 
 
 def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess:

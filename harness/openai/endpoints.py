@@ -122,7 +122,7 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
     A depth that varies requires a `controller`.
     """
     told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
-    if not isinstance(endpoint, ServerAddress) and (reason := _unmeasured(endpoint, method.type)):
+    if not isinstance(endpoint, ServerAddress) and (reason := _unmeasured(endpoint, method)):
         raise BadInputError(f"--method {method.type}: {reason}")
     configs = {name: method.vllm.config for name, method in METHODS.items() if method.vllm}
     for name, config in configs.items():
@@ -144,19 +144,33 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
     raise BadInputError(f"--method {method.type}: {message}")
 
 
-def _unmeasured(command: Command, method: str) -> str | None:
+def _unmeasured(command: Command, method: Method) -> str | None:
     """Why a method does not measure what a command's server drafts; `None` if it may."""
     given = dict(pairs(command))
-    if int(given.get("speculative-eagle-topk", "1") or 1) > 1:
-        return "a top-k above 1 drafts trees, and a tree's nodes are no depth; set it to 1"
+    if reason := _other_tree(given, method):
+        return reason
     for each in CHOICES.values():
         choice = given.get(f".{each.option}") or given.get(each.option.lstrip("-")) or ""
         if choice in each.refused:
             return f"{each.id}'s {choice} has no method: {each.refused[choice]}"
         measured = measured_as(each.id, choice)
-        other = METHODS[method].lossy or METHODS[method].instrument
-        if each.id != "ik_llama.cpp" and measured and method not in measured and not other:
+        other = METHODS[method.type].lossy or METHODS[method.type].instrument
+        if each.id != "ik_llama.cpp" and measured and method.type not in measured and not other:
             return f"the server's command drafts with {choice}; use --method {min(measured)}"
+    return None
+
+
+def _other_tree(given: Mapping[str, str], method: Method) -> str | None:
+    """Why a command drafts another tree, or a chain; `None` if it may draft as stated."""
+    chain = given.get("speculative-eagle-topk", "1") == "1" and given.get("draft-kind") != "ddtree"
+    if chain == bool(method.nodes):
+        return (
+            "a tree is measured with its number of drafted tokens, as in eagle3:n_max=5,nodes=15 "
+            "for five levels; a chain has no nodes"
+        )
+    verified = given.get("speculative-num-draft-tokens")
+    if method.nodes and verified and verified != str(method.nodes + 1):
+        return f"the server verifies {verified} tokens in a round, not {method.nodes} and one more"
     return None
 
 

@@ -116,6 +116,9 @@ def _counted(
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
         page = Counted(drafted=0, accepted=0)
+    method = prompt.arm.method
+    if method.nodes and method.n_max:
+        stated, page = (each and each.in_levels(method.n_max) for each in (stated, page))
     counts = stated or page or answers.without_drafts(connection.identity.name, answer)
     sums = totals(
         decode_ms=0.0,
@@ -123,7 +126,7 @@ def _counted(
         counted=counts,
         page=page if stated is not None else None,
         chunk_tokens=answer.chunk_tokens if answer.tokens else (),
-        depth=limit(prompt.arm.method),
+        depth=limit(method),
     )
     if not prompt.arm.drafts:
         require_plain(sums.drafted)

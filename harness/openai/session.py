@@ -14,12 +14,12 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.openai import comparable, exchange
 from harness.openai import endpoints as reading
-from harness.openai.connection import Connection, connect, reconnect
+from harness.openai.connection import Connection, connect
 from harness.openai.listed_models import offer
 from harness.openai.reported_device import computed_on
 from harness.openai.streamed_answer import StreamedAnswer
-from harness.runners.base import EngineReport, FailedError, Failure, Generation, PreparedArm
-from harness.runners.http.client import ServerAddress, ServerError, ServerSilentError
+from harness.runners.base import EngineReport, FailedError, Generation, PreparedArm
+from harness.runners.http.client import ServerAddress, ServerError
 from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.options import ConnectionOptions
 from harness.runners.variables import variables
@@ -41,7 +41,6 @@ class OpenAiSession(ServerSession[Connection]):
         self._options = options
         self._key = reading.api_key()
         self._running: dict[tuple[ServerAddress, str | None], Connection] = {}
-        self._lost: dict[ServerAddress, Connection] = {}
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
         self._proven = True
@@ -114,21 +113,11 @@ class OpenAiSession(ServerSession[Connection]):
         endpoint = self._endpoint(arm)
         if not isinstance(endpoint, ServerAddress):
             return super()._server_of(arm, block)
-        lost = self._lost.pop(endpoint, None)
-        options = self._options_of(arm)
-        place = endpoint, options.model
-        if lost:
-            found = reconnect(lost, options, key=self._key)
-            self._warm_up(found, arm)
-        else:
-            found = self._running.get(place) or self._start(arm)
-        self._running[place] = found
+        place = endpoint, self._options_of(arm).model
+        found = self._running.get(place)
+        if found is None:
+            found = self._running[place] = self._start(arm)
         return found
-
-    def _failure(self, server: Connection, error: ServerError) -> Failure:
-        if isinstance(error, ServerSilentError) and not error.late and server.process is None:
-            self._lost[server.client.address] = server
-        return super()._failure(server, error)
 
     def _start(self, arm: ArmPlan) -> Connection:
         return connect(self._endpoint(arm), self._options_of(arm), key=self._key)

@@ -252,7 +252,7 @@ def counted_drafts(answer: StreamedAnswer) -> Counted | None:
     """Return the draft counts in an answer, from the first source that has them, or `None`."""
     stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
     found = (_counted_in(part(stated, *each["path"].split(".")), each) for each in _SOURCES)
-    return next(filter(None, found), None) or _predicted(stated)
+    return next(filter(None, found), None)
 
 
 def without_drafts(engine: EngineName, answer: StreamedAnswer) -> Counted | None:
@@ -279,16 +279,3 @@ def _counted_in(values: Mapping[str, Json], names: Mapping[str, str]) -> Counted
         lengths=whole_numbers(values.get(names["lengths"])),
         depth=count(values, names["depth"]),
     )
-
-
-def _predicted(stated: Mapping[str, Json]) -> Counted | None:
-    """Read OpenAI's fields for predicted tokens.
-
-    Zeros are ignored, since some servers always send them.
-    """
-    values = part(stated.get("usage"), "completion_tokens_details")
-    accepted = count(values, "accepted_prediction_tokens")
-    rejected = count(values, "rejected_prediction_tokens")
-    if accepted is None or rejected is None or accepted + rejected == 0:
-        return None
-    return Counted(drafted=accepted + rejected, accepted=accepted)

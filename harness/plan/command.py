@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import cast
 
-from answers.answer import answer
-from answers.answer_json import as_json
 from harness import console
 from harness.command_options import offers_fields
 from harness.machine.engines import server_program
 from harness.plan import options
 from harness.plan.inputs import question_of
 from harness.plan.report import loadable, show
+from planner.answer import answer
+from planner.answer_json import as_json
 from schemas.codec import Json
 
 

@@ -4,26 +4,26 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from answers import catalog
-from answers.engine_commands import methods_by, source_of
-from answers.engine_table import ENGINES, engine_kind
-from answers.listed import as_asked, question_about
-from answers.machines import Computer, MachineWords
-from answers.names import ModelRef, Named, NamedMachine, read_model
-from answers.names import read as read_names
-from answers.question import Question
-from answers.rounds import Curve
-from answers.ways import PlannedModel, Way
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.machine.computer import computer_of
-from harness.models.compatibility import compare_files, refusal
+from harness.models.compatibility import difference, refusal
 from harness.models.model_facts import find, of_preset
 from harness.models.resolve import refuse_unknown
 from harness.models.room import other_vocabulary
 from harness.plan import options
 from harness.plan.own_acceptance import own_acceptance
 from harness.record.measured_here import kept_for, with_own_figures
+from planner import catalog
+from planner.engine_commands import methods_by, source_of
+from planner.engine_table import ENGINES, engine_kind
+from planner.listed import as_asked, question_about
+from planner.machines import Computer, MachineWords
+from planner.names import ModelRef, Named, NamedMachine, read_model
+from planner.names import read as read_names
+from planner.question import Question
+from planner.rounds import Curve
+from planner.ways import PlannedModel, Way
 from schemas.vocabulary import METHODS
 
 _NO_CURVE = "none"
@@ -80,7 +80,7 @@ def _with_ways(
         notes = (_NO_SHARE,) if own.share is not None and named.source == "text" else ()
         ways = (*_others(asked, named), named)
         asked = replace(asked, ways=ways, named=named, notes=(*asked.notes, *notes))
-    return with_own_figures(asked, speed.results, depth, own.plain_tps)
+    return with_own_figures(asked, depth, own.plain_tps)
 
 
 def _others(asked: Question, named: Way) -> Iterator[Way]:
@@ -181,7 +181,7 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel) -> None:
         )
     # Compare the files if both are on this disk, else size and maker.
     if target.path is not None and draft.path is not None:
-        reason = compare_files(target.path, draft.path).reason
+        reason = difference(target.path, draft.path)
     else:
         reason = other_vocabulary(target.facts, draft.facts)
     if reason is not None:

@@ -6,14 +6,14 @@ Also say about how many more prompts would decide.
 import math
 from collections.abc import Iterator
 
-from answers.acceptance import fitted
-from answers.engine_commands import source_of
-from answers.evidence import Rig
-from answers.kinds import Case, machine_kind
-from answers.machines import device_key
-from answers.rounds import usual_cost
 from estimates.identity import identify
 from harness.report.setting_results import SettingFigures
+from planner.acceptance import fitted
+from planner.engine_commands import source_of
+from planner.evidence import Rig
+from planner.kinds import Case, machine_kind
+from planner.machines import device_key
+from planner.rounds import usual_cost
 from schemas.submission import Arm, Submission
 from schemas.vocabulary import say
 

@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from answers.engine_commands import methods_by
-from answers.engine_table import ENGINES
-from answers.machines import MachineWords
-from answers.memory import KV_TYPE_BYTES
-from answers.model import Setting
 from harness.errors import BadInputError
 from harness.options import option
 from harness.report.settings_file import SettingsFileOptions
+from planner.engine_commands import methods_by
+from planner.engine_table import ENGINES
+from planner.machines import MachineWords
+from planner.memory import KV_TYPE_BYTES
+from planner.model import Setting
 from schemas.vocabulary import TASKS
 
 _model = partial(option, panel="Models")
@@ -132,20 +132,12 @@ class ComputerOptions:
 
     @property
     def words(self) -> MachineWords:
-        """The description as a type of `answers`, since `answers` does not import this module."""
+        """The description as a type of `planner`, since `planner` does not import this module."""
         return MachineWords(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
-    results: tuple[Path, ...] = _speed(
-        "A result file that `run` wrote on this machine with this model. Default: those in this "
-        "machine's record.",
-        name="result",
-        metavar="FILE",
-        parse=lambda texts: tuple(map(Path, texts)),
-        default=(),
-    )
     curve: str | None = _speed(
         "This model's step times by width on this machine: JSON from `llama-bench -p "
         "1,2,3,4,5,6,7,8,9 -n 0 -o json`, or a file from `probe`. Default: the curve that `probe` "
@@ -177,5 +169,5 @@ class SpeedOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions(SettingsFileOptions):
-    details: bool = option("Show buffers, all drafting methods, and sources.", default=False)
+    details: bool = option("Show all drafting methods, and sources.", default=False)
     json: bool = option("Print the plan as JSON.", default=False)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from answers.acceptance import drafted
-from answers.engine_commands import default_depth
-from answers.rounds import Curve
-from answers.ways import OwnRounds, Way
 from harness import features
 from harness.errors import BadInputError
 from harness.files import expanded
 from harness.plan.options import SpeedOptions
+from planner.acceptance import drafted
+from planner.engine_commands import default_depth
+from planner.rounds import Curve
+from planner.ways import OwnRounds, Way
 
 _SIGN = b'"draftmap-submission"'
 

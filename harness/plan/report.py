@@ -6,28 +6,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from answers.answer import Answer
-from answers.answer_warnings import warnings_of
-from answers.choices import PlanOption
-from answers.engine_commands import ServeLine
-from answers.engine_table import ENGINES
-from answers.measure import measure_words
-from answers.model import KIND_LABELS
-from answers.words import accuracy, lines
 from harness import PROGRAM
 from harness.errors import BadInputError
 from harness.machine.command_line import pasted
 from harness.machine.engines import SERVER_PROGRAM
 from harness.record import measured_here
 from harness.report.use import folded
+from planner.answer import Answer
+from planner.engine_commands import ServeLine
+from planner.engine_table import ENGINES
+from planner.measure import measure_words
+from planner.memory_words import expert_cache
+from planner.words import accuracy, lines
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, say
-
-_BASES = {
-    "here": "this machine",
-    "curve": "the measured curve",
-    "physics": "bytes and bandwidth",
-}
 
 
 def show(found: Answer, screen: Console, server: str | None = None, *, details: bool) -> None:
@@ -39,7 +31,7 @@ def show(found: Answer, screen: Console, server: str | None = None, *, details: 
         screen.print(Text(line), soft_wrap=True)
     if details:
         _show_details(found, screen)
-    more = "" if details else " --details shows buffers, all drafting methods and sources."
+    more = "" if details else " --details shows all drafting methods and sources."
     screen.print()
     screen.print(Text(accuracy(found) + more, style="dim"), soft_wrap=True)
 
@@ -50,6 +42,7 @@ def _commands(found: Answer, server: str | None) -> Iterator[str]:
     if not best.fits:
         return
     yield from _use(found, server)
+    yield from (f"Or try:     {each}." for each in expert_cache(best))
     measure = measure_words(found)
     if found.question.engine != LLAMA_CPP:
         yield f"Measure it: `{PROGRAM} run --help` has the options for a server that you start."
@@ -97,42 +90,11 @@ def loadable(found: Answer) -> ServeLine:
 
 def _show_details(found: Answer, screen: Console) -> None:
     screen.print()
-    screen.print(_memory(found.asked))
-    speed = _BASES.get(found.alone.tps.basis, "people's figures for this model")
-    screen.print(f"memory from closed forms; plain speed from {speed}")
-    for warning in warnings_of(found):
-        text = warning[:1].upper() + warning[1:]
-        screen.print(Text.assemble(("! ", "yellow"), f"{text}."), soft_wrap=True)
-    screen.print()
     screen.print(_alternatives(found))
     for figures in found.figures:
         where = say.listed(figures.sources)
         line = f"{figures.method}: {say.times(figures.speedup)}"
         screen.print(Text(f"{line}, {figures.tier}, from {where}"), soft_wrap=True)
-
-
-def _memory(option: PlanOption) -> Table:
-    """Return a table of memory use: a column per memory pool, a row per kind of buffer in use."""
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    table.add_column("MiB", no_wrap=True)
-    for memory in option.case.devices:
-        table.add_column(Text(memory.name), justify="right")
-    table.add_column("main memory", justify="right")
-    places = [*option.found.devices, option.found.host]
-    for kind, label in KIND_LABELS.items():
-        sizes = [getattr(buffers, kind) for buffers in places]
-        if any(sizes):
-            table.add_row(label, *map(_mib, sizes))
-    table.add_row("total", *(_mib(buffers.total()) for buffers in places), style="bold")
-    free = (memory.free_mib for memory in (*option.case.devices, option.case.host))
-    table.add_row("available", *map(_mib, free))
-    return table
-
-
-def _mib(size: float) -> str:
-    if size == 0:
-        return ""
-    return f"{size:,.0f}" if size >= 10 else f"{size:.2f}"  # noqa: PLR2004 - two digits suffice
 
 
 def _alternatives(found: Answer) -> Table:

@@ -1,11 +1,9 @@
 """`draftmap probe`: time a model's steps over 1, 2 … tokens, and store the curve for `plan`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, cast
-
-from rich import progress
 
 from estimates.flags.machine_state import BUSY
 from estimates.system_load import in_use
@@ -131,7 +129,7 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
                     f"{chosen.runner} cannot time single steps; use another --runner"
                 )
             widths, budget_s = tuple(range(1, probing.widest + 1)), probing.budget_min * 60
-            timed = [*_shown(passes(session, widths, budget_s=budget_s), budget_s)]
+            timed = [*_timed(session, widths, budget_s)]
             report = session.report()
         finally:
             session.close()
@@ -149,13 +147,9 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
     )
 
 
-def _shown(timed: Iterator[tuple[StepTimes, float]], budget_s: float) -> Iterator[StepTimes]:
-    """Yield the passes; write their duration after the first, and show a bar on a terminal."""
-    screen = console.progress_console()
-    with progress.Progress(console=screen, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("Timing steps", total=PASSES)
-        for number, (times, seconds) in enumerate(timed):
-            if not number:
-                console.say(f"This takes about {words.seconds(min(budget_s, seconds * PASSES))}.")
-            bar.advance(task)
-            yield times
+def _timed(session: Stepped, widths: Sequence[int], budget_s: float) -> Iterator[StepTimes]:
+    """Yield the passes over the widths; say how long they take after the first."""
+    for number, (times, seconds) in enumerate(passes(session, widths, budget_s=budget_s)):
+        if not number:
+            console.say(f"This takes about {words.seconds(min(budget_s, seconds * PASSES))}.")
+        yield times

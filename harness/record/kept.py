@@ -11,14 +11,14 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from answers.machines import Computer
-from answers.rounds import Curve
-from answers.speed import Ranged
-from answers.ways import PlannedModel
 from estimates.decomposition import curve_of
 from harness import console, files
 from harness.errors import MachineError
 from harness.models.describe import cached_facts
+from planner.machines import Computer
+from planner.rounds import Curve
+from planner.speed import Ranged
+from planner.ways import PlannedModel
 from schemas.codec import UNREADABLE
 from schemas.submission import Engine, Model, Settings, Submission
 from schemas.vocabulary import say

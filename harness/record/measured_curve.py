@@ -3,14 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from answers.machines import Computer
-from answers.names import card_key, read_model
-from answers.rounds import Curve
-from answers.shapes import shape_of
-from answers.speed import weights_per_token
-from answers.ways import PlannedModel
 from estimates.roofline import devices
 from harness.errors import BadInputError
+from planner.machines import Computer
+from planner.names import card_key, read_model
+from planner.rounds import Curve
+from planner.shapes import shape_of
+from planner.speed import weights_per_token
+from planner.ways import PlannedModel
 from schemas.submission import VerificationProbe
 
 _GIB = 1024**3

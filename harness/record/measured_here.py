@@ -1,25 +1,25 @@
-"""Base a plan on what was measured of its model: in this machine's record or in named results.
+"""Base a plan on what was measured of its model, in this machine's record.
 
 A measured speedup comes first. Else the tokens of a round that `acceptance` counted are the
 asker's acceptance.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from answers.answer import Answer
-from answers.machines import Computer
-from answers.placement import fit
-from answers.question import Question
-from answers.rounds import Curve
-from answers.speed import Basis, SpeedEstimate
-from answers.ways import OwnRounds, Way
 from harness.campaign.model import ALL_LAYERS
 from harness.record.kept import KeptAcceptance, KeptCurve, device_of, is_file, is_model, recorded
+from planner.answer import Answer
+from planner.machines import Computer
+from planner.placement import fit
+from planner.question import Question
+from planner.rounds import Curve
+from planner.speed import Basis, SpeedEstimate
+from planner.ways import OwnRounds, Way
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
@@ -32,20 +32,21 @@ if TYPE_CHECKING:
 
 
 def with_own_figures(
-    question: Question,
-    files: Sequence[Path],
-    depth: int | None = None,
-    logged_tps: float | None = None,
+    question: Question, depth: int | None = None, logged_tps: float | None = None
 ) -> Question:
     """Return the question with what was measured of its model; `depth` is the requested depth.
 
     `logged_tps` is the plain speed in a log that the user gave.
 
-    The record does not count for a described machine. Raises `BadInputError` if a file is not a
-    result of the model on this machine.
+    The record does not count for a described machine.
     """
     runs = None
-    if listed := [*_results(question, files)]:
+    found = [] if question.computer.described else recorded(Submission)
+    if listed := [
+        (f"here, {_ago(run.measured_until)}", run)
+        for run in found
+        if is_model(run.target, question.target)
+    ]:
         from harness.record.own_runs import OwnRuns  # noqa: PLC0415 - slow, and few have results
 
         runs = OwnRuns(question, listed)
@@ -84,20 +85,6 @@ def kept_for(path: Path, computer: Computer) -> Curve | None:
     return None
 
 
-def _results(question: Question, files: Sequence[Path]) -> Iterator[tuple[str, Submission]]:
-    """Yield results of this target, and when and where they were measured: the named ones first."""
-    listed = []
-    if files:
-        from harness.record.own_runs import named  # noqa: PLC0415 - slow, and few name results
-
-        listed = [
-            (f"on {run.measured_until[:10]} in {name}", run) for name, run in named(files, question)
-        ]
-    if not question.computer.described:
-        listed += [(f"here, {_ago(run.measured_until)}", run) for run in recorded(Submission)]
-    yield from (each for each in listed if is_model(each[1].target, question.target))
-
-
 def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | None) -> Way:
     """Return a way to draft with its measured speedups, else its counted tokens, if there are any.
 
@@ -106,7 +93,7 @@ def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | No
     """
     if way.accepted is not None:
         return way
-    basis, gains = (runs and runs.speedups(way)) or ("", {})
+    basis, gains, tokens = (runs and runs.speedups(way)) or ("", {}, {})
     if not gains:
         own = _own_rounds(way, question)
         return replace(
@@ -118,7 +105,8 @@ def _known(way: Way, question: Question, runs: "OwnRuns | None", depth: int | No
         if nearest != depth:
             basis, error = f"{basis}, at depth {nearest} instead of {depth}", _OTHER_DEPTH
         gains = {depth: replace(gain, low=gain.low / error, high=gain.high * error)}
-    return replace(way, depths=tuple(sorted(gains)), measured=gains, basis=basis)
+    own = OwnRounds.stated(tokens, "the acceptance measured here") if tokens else None
+    return replace(way, depths=tuple(sorted(gains)), measured=gains, accepted=own, basis=basis)
 
 
 def _own_rounds(way: Way, question: Question) -> OwnRounds | None:

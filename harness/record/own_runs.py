@@ -1,15 +1,9 @@
 """Read the speeds and speedups of a planned model from results of such a machine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from answers.engine_commands import source_of
-from answers.machines import device_key, is_processor
-from answers.names import card_key
-from answers.question import Question
-from answers.speed import SpeedEstimate
-from answers.ways import Way
 from estimates.identity import identify
 from estimates.intervals import corrected_estimate
 from estimates.pairing import plain_tps
@@ -19,6 +13,12 @@ from harness.errors import BadInputError
 from harness.record.kept import is_model
 from harness.record.read import result
 from harness.report.setting_results import SettingFigures, settings
+from planner.engine_commands import source_of
+from planner.machines import device_key, is_processor
+from planner.names import card_key
+from planner.question import Question
+from planner.speed import SpeedEstimate
+from planner.ways import Way
 from schemas.submission import Submission
 from schemas.vocabulary import say
 
@@ -26,7 +26,8 @@ from schemas.vocabulary import say
 _ONE_PROMPT = 1.5
 _NAMED = 3  # doubts that are named
 _UNDECIDED = {"uncertain", "slower-in-all"}
-Known: TypeAlias = tuple[str, dict[int, SpeedEstimate]]  # what was measured, and speedups by depth
+# What was measured, and by depth the speedups and the tokens of a round.
+Known: TypeAlias = tuple[str, dict[int, SpeedEstimate], dict[int, float]]
 
 
 class OwnRuns:
@@ -45,7 +46,7 @@ class OwnRuns:
         return next(filter(None, (plain_tps(run) for _, run, _ in self._runs)), None)
 
     def speedups(self, way: Way) -> Known | None:
-        """Return the speedups of the first run that has any for a way to draft."""
+        """Return the speedups and tokens of the first run that has any for a way to draft."""
         for when, run, summary in self._runs:
             drafts = {model.id: model for model in run.drafts}
             own = [
@@ -57,9 +58,11 @@ class OwnRuns:
             # The best of several settings with one depth comes first, so it is taken last.
             gains = {each.arm.method.n_max or 0: _gain(each, self._task) for each in own[::-1]}
             if known := {depth: gain for depth, gain in gains.items() if depth and gain}:
+                counted = {each.arm.method.n_max: each.whole.tokens_per_round for each in own[::-1]}
+                tokens = {depth: count for depth, count in counted.items() if depth and count}
                 flags = dict.fromkeys(x.name for x in summary.flags if x.severity != "note")
                 doubts = f" (doubts: {say.listed([*flags][:_NAMED])})" if flags else ""
-                return f"Measured {when}{doubts}", known
+                return f"Measured {when}{doubts}", known, tokens
         return None
 
 
@@ -78,18 +81,6 @@ def fastest(path: Path) -> SettingFigures:
     if not found:
         raise BadInputError(f"{path}: no arm of this result has tokens per round over all prompts")
     return max(found, key=lambda each: each.whole.speedup or 0.0)
-
-
-def named(files: Iterable[Path], question: Question) -> Iterator[tuple[str, Submission]]:
-    """Yield the named results. Raises `BadInputError` if one is not of this model and machine."""
-    for path in files:
-        run = result(path)
-        if not (is_model(run.target, question.target) and _is_such(run, question)):
-            raise BadInputError(
-                f"{path}: a result of {run.target.name} on {identify(run).device_label}, not of "
-                "the planned model, machine and cache type; leave out --result"
-            )
-        yield path.name, run
 
 
 def _is_such(run: Submission, question: Question) -> bool:

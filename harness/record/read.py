@@ -1,5 +1,7 @@
 """Read a curve of step times from the output of llama-bench or `probe`, and a result."""
 
+import codecs
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +14,6 @@ from harness.record.kept import KeptCurve
 from harness.record.measured_curve import MeasuredCurve
 from schemas.codec import UNREADABLE
 from schemas.contract import read as read_result
-from schemas.repairs import utf8
 from schemas.submission import Submission
 
 _WIDEST = 64  # a test with more tokens reads a prompt
@@ -63,7 +64,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(path: Path) -> MeasuredCurve:
     """Return the curve in a file. Raises `BadInputError` for a file without a curve."""
-    data = utf8(result_bytes(path))
+    data = _utf8(result_bytes(path))
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
     except UNREADABLE:
@@ -74,7 +75,7 @@ def read(path: Path) -> MeasuredCurve:
 
 def result(path: Path) -> Submission:
     """Return the result in a file. Raises `BadInputError`."""
-    found = read_result(utf8(result_bytes(path)), file=str(path), now=datetime.now(UTC))
+    found = read_result(_utf8(result_bytes(path)), file=str(path), now=datetime.now(UTC))
     if isinstance(found, Submission):
         return found
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -153,3 +154,11 @@ def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
         return [(msgspec.convert(test, _Row), test) for test in tests]
     except UNREADABLE as error:
         raise BadInputError(f"{path}: it is not a curve of step times ({error}); {_HOW}") from error
+
+
+def _utf8(data: bytes) -> bytes:
+    """The bytes as UTF-8 without the byte-order mark that editors and PowerShell add."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-16").encode()
+    return data.removeprefix(codecs.BOM_UTF8)

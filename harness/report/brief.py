@@ -13,6 +13,7 @@ from rich.text import Text
 from estimates.identity import identify
 from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
+from estimates.verdicts import beyond_drift
 from harness import PROGRAM, features
 from harness.machine.command_line import pasted
 from harness.report import details as all_figures
@@ -126,25 +127,32 @@ def _command(
     best: SettingFigures, submission: Submission, local_files: use.LocalFiles
 ) -> list[str]:
     """Return the command to use: with the best arm if it is faster, else for the target alone."""
-    chosen = best.arm if best.answer in ("yes", "depends") else None
-    match best.answer:
-        case "depends" | "yes" if best.helped and best.verdict != "helps":
-            heading = f"To use this setting for {say.listed([task.scope for task in best.helped])}:"
-        case "depends":
-            heading = (
-                "To use this setting (but not for "
-                f"{say.listed([task.scope for task in best.lost])}):"
-            )
-        case "yes":
-            heading = "Use it:"
-        case "unknown" | "nothing":
-            heading = "Until there is a verdict, run without a draft:"
-        case "no" | "long-answers":
-            heading = f"{sentence('off')}:"
+    chosen = best.arm if best.answer in ("yes", "depends") or _is_faster(best) else None
+    heading = f"{sentence('off')}:" if chosen is None else _heading(best)
+    if chosen is None and best.answer in ("unknown", "nothing") and not beyond_drift(best.whole):
+        heading = "Until there is a verdict, run without a draft:"
     server = submission.engine.name
     if server not in use.SERVERS:
         return [heading, *use.elsewhere(chosen, server)]
     return [heading, *use.command(submission, chosen, local_files)]
+
+
+def _is_faster(best: SettingFigures) -> bool:
+    """Whether it is faster by more than drift explains, although there is no verdict."""
+    is_beyond = best.answer == "unknown" and beyond_drift(best.whole)
+    return is_beyond and (best.whole.speedup or 0.0) > 1
+
+
+def _heading(best: SettingFigures) -> str:
+    """Return the heading of the command with the best arm."""
+    helped, lost = ([task.scope for task in own] for own in (best.helped, best.lost))
+    if best.answer == "unknown":
+        return "To use it, although the arms did not alternate:"
+    if best.helped and best.verdict != "helps":
+        return f"To use this setting for {say.listed(helped)}:"
+    if best.answer == "depends":
+        return f"To use this setting (but not for {say.listed(lost)}):"
+    return "Use it:"
 
 
 def _closing(submission: Submission, where: str, flags: Sequence[Flag], path: Path) -> list[str]:
@@ -158,7 +166,8 @@ def _closing(submission: Submission, where: str, flags: Sequence[Flag], path: Pa
     doubts = [each for kind in ("serious", "caution") for each in flags if each.severity == kind]
     if doubts:
         others = len(doubts) - 1
-        more = f" Other doubts: {others}." if others else ""
+        more = f" {say.count(others, 'other doubt')}." if others else ""
+        more = " One other doubt." if others == 1 else more
         lines += folded(f"Doubt ({doubts[0].name}): {doubts[0].message}{more}")
     command = pasted([*PROGRAM.split(), "show", str(path), "--details"])
     return [*lines, f"All figures: {command}"]

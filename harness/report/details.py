@@ -183,9 +183,9 @@ def _arm(arm: Arm, submission: Submission, summary: Summary, width: int) -> Iter
     unread = sentence("no-prompt-time") if (arm.concurrency or 1) == 1 else ""
     for text in (
         words.acceptance(whole),
+        words.energy(whole),
         request or unread,
         repeatability(spread),
-        predicted(estimates),
     ):
         yield from _text(text, width)
 
@@ -211,18 +211,6 @@ def repeatability(found: Repeatability | None) -> str:
         "If these prompts are measured again, the speedup is expected to be within "
         f"{_within(found.half_width)} of this one ({say.count(found.blocks, 'block')})."
     )
-
-
-def predicted(estimates: Sequence[Estimate]) -> str:
-    """Describe each task's predicted speedup, and the measured speedup's deviation from it."""
-    parts = [
-        f"{each.scope} {say.times(each.predicted_speedup)} "
-        f"({say.percent(each.unexplained, signed=True)})"
-        for each in estimates
-        if each.predicted_speedup is not None and each.unexplained is not None
-    ]
-    label = "Speedup predicted from costs and acceptance (and the measured deviation from this"
-    return f"{label} prediction): {', '.join(parts)}." if parts else ""
 
 
 def _concurrency(found: Sequence[Throughput]) -> Iterator[tuple[Text, ...]]:

@@ -10,7 +10,9 @@ from harness.runners.base import Failure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialsPlanned:
-    """The plan is fixed: at least `total` trials, of which `done` are in the work file already.
+    """The plan: `total` trials, of which `done` are in the work file already.
+
+    Its total grows once if prompts are repeated because their times disagree.
 
     `restarts` means that a new engine is started for every arm and block.
     """
@@ -22,21 +24,14 @@ class TrialsPlanned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extended:
-    """Some prompts are repeated, since their times disagree; `total` is the new trial count."""
-
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """The activity that begins now, with the `name` of its model or arm.
 
     `warming-up` is an arm's discarded generation. `probing` measures the verification curve and the
-    drafting costs. `finished` means that all measurements are done.
+    drafting costs.
     """
 
-    kind: Literal["loading", "warming-up", "probing", "finished"]
+    kind: Literal["loading", "warming-up", "probing"]
     name: str = ""
 
 
@@ -69,19 +64,16 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEnded:
-    """A trial of the plan ended: with its decode rate in tokens/s, or with a failure.
+    """A trial of the plan ended, perhaps with a failure.
 
     `again_s` is the part of the trial's time that recurs in every further block.
     """
 
     trial: PlannedTrial
-    tps: float | None = None
     again_s: float | None = None
     failure: Failure | None = None
 
 
-Event = (
-    TrialsPlanned | Extended | Stage | WarmedUp | Settled | ArmFailed | TrialStarted | TrialEnded
-)
+Event = TrialsPlanned | Stage | WarmedUp | Settled | ArmFailed | TrialStarted | TrialEnded
 
 Observer = Callable[[Event], None]

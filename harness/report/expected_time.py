@@ -194,8 +194,6 @@ class RemainingTime:
             case events.TrialsPlanned():
                 campaign.total, campaign.done = event.total, event.done
                 campaign.prompts, campaign.restarts = event.prompts, event.restarts
-            case events.Extended(total=total):
-                campaign.total = total
             case events.WarmedUp(arm=arm):
                 campaign.arms.setdefault(arm, [])
             case events.ArmFailed(arm=arm):

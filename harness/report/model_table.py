@@ -7,18 +7,16 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from answers.presets import Preset, presets
 from harness import PROGRAM
-from harness.models import compatibility
 from harness.models.overview import ModelEntry, ModelsOverview
 from harness.models.resolve import names
 from harness.report import words
+from planner.presets import Preset, presets
 from schemas.vocabulary import say
 
 _MB, _GB = 1_000_000, 1_000_000_000
 _UNKNOWN = "?"
 _ANY_WIDTH = 10_000
-_NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
 
 def show(models: ModelsOverview, console: Console) -> None:
@@ -36,8 +34,7 @@ def show(models: ModelsOverview, console: Console) -> None:
     console.print()
     console.print(fill(_legend(models), 80), markup=False, soft_wrap=True)
     console.print(
-        f"`{PROGRAM} models get MODEL` fetches a model and its draft;\n"
-        f"`{PROGRAM} models check TARGET DRAFT` compares two files on this disk.",
+        f"`{PROGRAM} models get MODEL` fetches a model and its draft.",
         markup=False,
         soft_wrap=True,
     )
@@ -53,33 +50,6 @@ def _legend(models: ModelsOverview) -> str:
         f"fit into {memory.free_mib / 1024:.1f} GiB of free memory ({memory.name}), partly if "
         "some layers or experts must be in main memory. ~: estimated. ?: unknown."
     )
-
-
-def show_comparison(
-    target: str,
-    draft: str,
-    compared: compatibility.Compatibility | None,
-    reason: str | None,
-    console: Console,
-) -> None:
-    """Print whether a draft fits a target, the reason if not, and the conditions one by one."""
-    answer = f"Yes: {draft} can draft for {target}"
-    if reason is not None:
-        answer = f"No: {draft} cannot draft for {target}: {reason}"
-    console.print(f"{answer}.", markup=False, style="bold", soft_wrap=True)
-    for point in compared.points if compared else ():
-        mark, style = ("ok", "green") if point.holds else ("NO", "red")
-        console.print(f"  [{style}]{mark}[/] {_NAMES[point.name]:<6} ", end="")
-        console.print(point.found, markup=False, soft_wrap=True)
-    if not (compared and compared.differing):
-        return
-    more = compared.differing
-    console.print(
-        f"  {more} tokens with ids from {compatibility.FIRST_COMPARED} on differ; the first are:"
-    )
-    for token in compared.differences:
-        text = f"    {token.token}: target {token.target!r}, draft {token.draft!r}"
-        console.print(text, markup=False, soft_wrap=True)
 
 
 def _models(found: ModelsOverview) -> Iterator[tuple[str, ...]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from threading import Timer
 from typing import Self
 
-from rich import progress
 from rich.console import Console
+from rich.text import Text
 
 from harness.campaign.model import Campaign
 from harness.campaign.trial_order import plan
@@ -79,12 +79,11 @@ _STAGES = {
     "loading": "Loading {}",
     "warming-up": "Warming up {}",
     "probing": "Measuring the cost of single steps",
-    "finished": "Done",
 }
 
 
 class ProgressDisplay:
-    """An observer that shows a campaign: a bar on a terminal, a few lines in any other output."""
+    """An observer that shows a campaign: one changing line on a terminal, else a line a minute."""
 
     def __init__(
         self,
@@ -95,33 +94,24 @@ class ProgressDisplay:
         line_s: float = _LINE_S,
     ) -> None:
         """`most_s` is the run's time limit; `line_s` is the time between lines in a log."""
-        self._progress = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(bar_width=None),
-            progress.MofNCompleteColumn(),
-            progress.TextColumn("{task.fields[rate]}"),
-            progress.TextColumn("{task.fields[left]}"),
-            console=console,
-            transient=True,
-            refresh_per_second=2,  # each refresh takes CPU time during the measurement
-            disable=not console.is_terminal,
-        )
-        self._tasks: dict[str, progress.TaskID] = {}
+        self._console, self._status = console, console.status("Starting", refresh_per_second=2)
         self._printed: set[str] = set()
         self._said_s = expected and expected.seconds
         self.remaining = RemainingTime(most_s)
         self._began_s = time.monotonic()
-        self._line_s, self._line, self._counts = line_s, "Starting", False
+        self._line_s, self._line, self._counts, self._known = line_s, "Starting", "", False
         self._timer = self._next_line()
 
     def __enter__(self) -> Self:
-        self._progress.start()
-        self._timer.start()
+        if self._console.is_terminal:
+            self._status.start()
+        else:
+            self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
-        self._progress.stop()
+        self._status.stop()
 
     def _next_line(self) -> Timer:
         timer = Timer(self._line_s, self._write_line)
@@ -129,10 +119,9 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """If the output is a log, write progress and time left; repeat every `line_s` seconds."""
+        """Write progress and time left to a log; repeat every `line_s` seconds."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
-        if self._progress.disable:
-            self._say(self._line if self._counts else f"{self._line}, {passed}")
+        self._say(self._counts if self._known else f"{self._line}, {passed}")
         self._timer = self._next_line()
         self._timer.start()
 
@@ -146,45 +135,31 @@ class ProgressDisplay:
             self._said_s = whole_s
 
     def __call__(self, event: events.Event, *, name: str = "") -> None:
-        """Show an event of the campaign `name`; each campaign has a separate bar."""
-        if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(
-                f"{name} starting", total=None, rate="", left=""
-            )
-        task, update = self._tasks[name], self._progress.update
+        """Show an event of the campaign `name`."""
         prefix = f"{name}: " if name else ""
         self.remaining.observe(name, event)
         match event:
-            case events.TrialsPlanned():
-                update(task, total=event.total, completed=event.done)
-            case events.WarmedUp():
-                pass  # a warm-up's time is not typical: a short text, read for the first time
-            case events.Extended():
-                update(task, total=event.total, description=f"{prefix}Disagreeing, once more")
             case events.ArmFailed() | events.Settled():
                 self._print(prefix + _lasting(event))
             case events.TrialEnded():
-                self._count(event, task, prefix)
+                self._count(event, prefix)
+            case events.Stage() | events.TrialStarted():
+                self._line = prefix + _what(event)
             case _:
-                update(task, description=prefix + _what(event))
-                if not self._counts:
-                    self._line = prefix + _what(event)
+                pass
+        self._status.update(Text(", ".join(filter(None, (self._line, self._counts)))))
 
-    def _count(self, event: events.TrialEnded, task: progress.TaskID, prefix: str) -> None:
-        """Show a trial, and how many trials of all campaigns are done."""
+    def _count(self, event: events.TrialEnded, prefix: str) -> None:
+        """Count a trial of all campaigns; print its failure."""
         known_s = self.remaining.seconds()
-        left = f"about {seconds(known_s)} left" if known_s else ""
-        rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
-        if event.failure is not None:
-            rate = f"failed: {event.failure.reason}"
-        self._progress.update(task, advance=1, rate=rate, left=left)
+        left = f", about {seconds(known_s)} left" if known_s else ""
         done, total = self.remaining.trials
-        self._line = ", ".join(filter(None, (f"{done} of {total} trials", left)))
+        first, self._counts = not self._known, f"{done} of {total} trials{left}"
         if known_s is not None:
             self._correct(known_s)
-            if not self._counts and self._progress.disable:
-                self._say(self._line)
-            self._counts = True
+            self._known = True
+            if first and not self._console.is_terminal:
+                self._say(self._counts)
         if event.failure is not None:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
@@ -195,7 +170,7 @@ class ProgressDisplay:
             self._say(text)
 
     def _say(self, text: str) -> None:
-        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _lasting(event: events.ArmFailed | events.Settled) -> str:

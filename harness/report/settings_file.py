@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from answers.engine_commands import ServeLine
-from answers.engine_files import heading, model_name, settings_text
-from answers.engine_table import ENGINES, engine_of_file
 from harness import files
 from harness.errors import BadInputError, MachineError
 from harness.machine.command_line import quoted
 from harness.machine.engines import SERVER_PROGRAM
 from harness.options import option
+from planner.engine_commands import ServeLine
+from planner.engine_files import heading, model_name, settings_text
+from planner.engine_table import ENGINES, engine_of_file
 
 _PANEL = "Settings file"
 _NAMES = ", ".join(f"`{x.settings.example}` ({x.label})" for x in ENGINES.values() if x.settings)

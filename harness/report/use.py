@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import wrap
 
-from answers.engine_commands import ServeLine, serve_nearest
-from answers.engine_table import ENGINES
 from harness.machine.command_line import WINDOWS, pasted, quoted
 from harness.machine.engines import SERVER_PROGRAM
+from planner.engine_commands import ServeLine, serve_nearest
+from planner.engine_table import ENGINES
 from schemas.method import NO_SPECULATION
 from schemas.rig import IK_LLAMA_CPP, LLAMA_CPP
 from schemas.submission import Arm, Model, Submission

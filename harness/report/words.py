@@ -60,14 +60,18 @@ def rounds(estimate: Estimate) -> str:
 
 
 def acceptance(estimate: Estimate) -> str:
-    """Return the shares of accepted tokens and of fully accepted drafts; empty if unknown."""
+    """Return the share of accepted tokens; empty if unknown."""
     if estimate.acceptance_rate is None:
         return ""
-    taken = f"Accepted: {say.percent(estimate.acceptance_rate)} of the drafted tokens"
-    if estimate.sequence_acceptance is None:
-        return f"{taken}."
-    whole = say.percent(estimate.sequence_acceptance)
-    return f"{taken}; in {whole} of the rounds the whole draft was accepted."
+    return f"Accepted: {say.percent(estimate.acceptance_rate)} of the drafted tokens."
+
+
+def energy(estimate: Estimate) -> str:
+    """Return the energy of a token without and with speculation; empty if unknown."""
+    if estimate.baseline_token_j is None or estimate.token_j is None:
+        return ""
+    plain, drawn = say.number(estimate.baseline_token_j, 2), say.number(estimate.token_j, 2)
+    return f"Energy: {drawn} J for a token instead of {plain} J."
 
 
 def exactness(counts: ExactnessCounts | None) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from estimates.model import Summary
 from estimates.summary import summarize
-from harness import features
 from harness.campaign.model import Campaign, Pause
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
@@ -69,8 +68,6 @@ class RunOnEngine:
     def write(self, submission: Submission) -> MeasuredEngine:
         """Write the result; the work file is deleted unless the run can be resumed."""
         path = self.request.write(submission)
-        if kept := self.request.result.keep_answers:
-            features.part("kept answers").keep(kept, self.campaign, journal.read(self.work_file))
         if submission.design.ended in ("completed", "precise-enough"):
             journal.remove(self.work_file)
         return MeasuredEngine(

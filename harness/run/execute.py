@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from estimates.trial_times import decode_ms_per_token
 from harness.campaign.model import ArmPlan, Campaign, Pause, PlannedTrial
 from harness.campaign.trial_order import passes
 from harness.errors import MachineError
@@ -20,7 +19,7 @@ from harness.report import events
 from harness.run import journal, new_facts, one_token_requests, salvage, warm_until_steady
 from harness.run.passes import answers
 from harness.run.record import assemble, utc
-from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
+from harness.run.stopping import Blocks, Early, Ended, StopController
 from harness.runners import base, probes
 from schemas.rig import Machine, Moment, Snapshot
 from schemas.submission import Probes, Submission, VerificationProbe
@@ -50,9 +49,9 @@ class RunContext:
     """A run's environment: the machine, this tool's commit, clocks, and an observer.
 
     `clock` counts seconds from an arbitrary start, for the time budget and the end of the run.
-    `prune` decides after every block which arms to drop. With a `pause` after every answer, a
-    different engine can answer the same prompt next while this engine's server keeps running. A run
-    that `compares` engines needs the baseline even if all other arms fail.
+    With a `pause` after every answer, a different engine can answer the same prompt next while this
+    engine's server keeps running. A run that `compares` engines needs the baseline even if all
+    other arms fail.
     """
 
     machine: Machine
@@ -61,7 +60,6 @@ class RunContext:
     now: Callable[[], str] = utc_now
     clock: Callable[[], float] = time.monotonic
     observe: events.Observer = lambda _event: None
-    prune: Prune | None = None
     pause: Pause = "pass"
     compares: bool = False
 
@@ -82,7 +80,6 @@ def by_blocks(
             ended: Ended = (yield from run.everything(runner)) or "completed"
         except KeyboardInterrupt:
             ended = "interrupted" if run.unfinished() else "completed"
-        context.observe(events.Stage(kind="finished"))
         return run.submission(ended)
 
 
@@ -99,8 +96,6 @@ class _Run:
             journal=written,
             clock=context.clock,
             observe=context.observe,
-            so_far=self.submission,
-            prune=context.prune,
         )
         # The wall clock may be adjusted while the campaign runs.
         self._start_s = context.clock()
@@ -159,7 +154,7 @@ class _Run:
                 turn,
                 self._campaign,
                 session,
-                skip=lambda arm: self._in_vain(arm) or arm in self._stopping.dropped,
+                skip=self._in_vain,
                 observe=self._observe,
             ):
                 self._record(trial, result, started_ms)
@@ -221,8 +216,6 @@ class _Run:
         reasons: list[str] = []
         curve = None
         for arm in self._campaign.arms:
-            if arm.id in self._stopping.dropped:
-                continue
             self._observe(events.Stage(kind="warming-up", name=arm.id))
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
@@ -292,12 +285,10 @@ class _Run:
             self._observe(events.TrialEnded(trial=item, failure=result))
             return
         self._failures_in_a_row[item.arm] = 0
-        ms = decode_ms_per_token(fact.trial)
         # In this process the state of a prompt is cached; a server processes every prompt again.
         again_ms = result.wall_ms if self._campaign.interleaved == "block" else result.decode_ms
         again_s = again_ms / 1000 if started_ms is None else None
-        tps = 1000 / ms if ms else None
-        self._observe(events.TrialEnded(trial=item, tps=tps, again_s=again_s))
+        self._observe(events.TrialEnded(trial=item, again_s=again_s))
 
     def _fact(
         self,

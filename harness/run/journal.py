@@ -60,17 +60,13 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, and the output to compare: its text, its tokens, and a baseline's margins.
-
-    `prompt_ids` are the tokens of the prompt, stored in the first block only.
-    """
+    """A trial, and the output to compare: its text, its tokens, and a baseline's margins."""
 
     trial: Trial
     prompt: Prompt
     tokens: tuple[int, ...] | None = None
     margins: tuple[float, ...] | None = None
     text: str | None = None
-    prompt_ids: tuple[int, ...] | None = None
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
@@ -83,12 +79,6 @@ class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
     read_whole: bool
 
 
-class DroppedFact(_Fact, frozen=True, kw_only=True, tag="dropped"):
-    """An arm that gets no further trials."""
-
-    arm: str
-
-
 Fact = (
     Started
     | Resumed
@@ -99,7 +89,6 @@ Fact = (
     | SnapshotFact
     | TrialFact
     | OneTokenFact
-    | DroppedFact
 )
 
 

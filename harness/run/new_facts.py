@@ -56,5 +56,4 @@ def of_trial(
         tokens=answer.tokens,
         margins=answer.margins,
         text=answer.text if answer.tokens is None or item.block == 0 else None,
-        prompt_ids=answer.prompt_ids if item.block == 0 else None,
     )

@@ -22,7 +22,7 @@ _LONG_S = 600.0  # a run that takes longer than this comes with a shorter form
 RESUME, _QUICK = "--resume", "--quick"
 # Words of a command that plans or checks a run.
 _OTHERWISE = ("run", "doctor", "--dry-run", "--json")
-OUTPUT = ("--output", "-o", "--keep-answers")
+OUTPUT = ("--output", "-o")
 
 
 def after(request: RunRequest, measured: MeasuredEngine) -> str | None:

@@ -1,10 +1,12 @@
 """Give planned trials to a session: one after another, or several in flight at once."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError
+from harness.machine import nvidia
 from harness.report import events
 from harness.runners.base import ConcurrentSession, Failure, Generation, Session, TrialRequest
 
@@ -34,7 +36,7 @@ def answers(
             for request, trial in asked.items():
                 if not skip(arm):
                     observe(events.TrialStarted(trial=trial))
-                    yield trial, session.generate(request), None
+                    yield trial, _metered(session, request), None
         elif not isinstance(session, ConcurrentSession):
             raise BadInputError(
                 f"{arm}: this runner answers one request at a time; leave out --concurrency"
@@ -43,3 +45,13 @@ def answers(
             observe(events.TrialStarted(trial=next(iter(asked.values()))))
             for done in session.generate_concurrently(tuple(asked), levels[arm]):
                 yield asked[done.request], done.result, done.started_ms
+
+
+def _metered(session: Session, request: TrialRequest) -> Generation | Failure:
+    """Run one generation, and add the energy that the GPUs drew meanwhile, if it is counted."""
+    before_j = nvidia.used_j()
+    result = session.generate(request)
+    after_j = nvidia.used_j()
+    if isinstance(result, Failure) or before_j is None or after_j is None:
+        return result
+    return replace(result, energy_j=after_j - before_j)

@@ -91,7 +91,6 @@ def _with_rounds(trial: submission.Trial, rounds: Sequence[Round]) -> submission
         draft_ms=ms(sum(item.draft_ms for item in rounds)),
         verify_ms=ms(sum(item.verify_ms for item in rounds)),
         rounds=len(rounds),
-        full_rounds=sum(1 for item in rounds if 0 < item.drafted == item.accepted),
         drafted=sum(item.drafted for item in rounds),
         accepted=sum(item.accepted for item in rounds),
         accepted_histogram=_histogram(item.accepted for item in rounds),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness import console, features
+from harness import console
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
@@ -58,13 +58,6 @@ class ResultOptions:
         panel=_RESULT,
         usual=True,
     )
-    keep_answers: Path | None = option(
-        "Also save the target's answers, with texts and token ids, to this file (NAME.jsonl) for "
-        "`python -m harness acceptance`. The file stays on this machine: results contain no "
-        "answers.",
-        metavar="FILE",
-        panel=_RESULT,
-    )
     json: bool = offered(JSON, default=False)
     contributor: str | None = offered(CONTRIBUTOR)
     notes: str | None = option(
@@ -98,12 +91,6 @@ class RunRequest:
         """Raise `HarnessError` for options that are invalid whatever the model."""
         self.result.check()
         self.engines[0].require_suited(self.options)
-        if self.result.keep_answers:
-            features.part("kept answers").require_comparable(
-                self.result.keep_answers,
-                greedy=self.options.temperature is None,
-                resumed=self.result.resume,
-            )
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 
 import typer
 
-from answers.presets import DEFAULT_TARGET
 from harness import PROGRAM, console
 from harness.campaign.model import Pause
 from harness.campaign.trial_order import engine_orders
@@ -22,6 +21,7 @@ from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.run.request import RunRequest
 from harness.run.time_limit import JointEnd, blocks_named, budget_for, too_short
 from harness.runners.failures import reason_in
+from planner.presets import DEFAULT_TARGET
 from schemas.submission import Submission
 
 

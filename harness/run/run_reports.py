@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from harness import console, features
+from harness import console
 from harness.report import brief, progress
 from harness.run import next_step
 from harness.run.engine_run import MeasuredEngine
@@ -38,8 +38,7 @@ def print_plan(request: RunRequest, end: JointEnd | None = None) -> None:
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
         return
     screen = console.result_console()
-    answered = features.part("answer").answer_lines(campaign.target.model)
-    for line in (*progress.lines(campaign, estimate), *answered):
+    for line in progress.lines(campaign, estimate):
         screen.print(line, markup=False)
     if look := next_step.first_look(request, estimate):
         console.say(look)

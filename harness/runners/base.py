@@ -49,7 +49,6 @@ class Totals:
 
     decode_ms: float
     rounds: int | None = None
-    full_rounds: int | None = None
     drafted: int | None = None
     accepted: int | None = None
     accepted_histogram: tuple[int, ...] | None = None

@@ -1,6 +1,5 @@
 """`draftmap submit`: push a branch with a result and open its pull request, or print the ways."""
 
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,10 +16,6 @@ from harness.run.request import check_contributor
 from harness.submit import pull_request as submission
 from schemas.codec import Json
 from schemas.submission import Submission
-
-# Programs that copy a command's output to the clipboard.
-_COPIERS = {"win32": "clip", "darwin": "pbcopy"}
-_OF_LINUX = ("wl-copy", "xclip -selection clipboard")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +120,4 @@ def _ways(sending: str, form: str, author: str | None) -> Iterator[str]:
     yield "Two ways to send it:"
     opens = "gh opens" if author else "you open (or gh, once `gh auth login` has logged in)"
     yield f"1. git pushes a branch, and {opens} the pull request: {sending}"
-    installed = (tool for tool in _OF_LINUX if shutil.which(tool.partition(" ")[0]))
-    copier = _COPIERS.get(sys.platform) or next(installed, None)
-    copy = f" | {copier}" if copier else ""
-    yield f"2. The issue form, without git: {form}{copy}"
+    yield f"2. The issue form, without git: {form}"

@@ -23,16 +23,13 @@ _DECIDED = Without(
 )  # fmt: skip
 
 
-HELP = """A tune has three steps; the last step writes a normal result file.
+HELP = """A tune has two steps; the last step writes a normal result file.
 
 1. Look: one run at the largest depth, and the costs of single steps. These give a forecast of the
 speedup at every smaller depth.
 
-2. Race: paired blocks compare the settings with the best forecasts and no speculation. An arm that
-is clearly behind is dropped.
-
-3. Certify: the winner, its runner-up and no speculation run on prompts that the race did not use,
-because the winner of a race looks better than it is.
+2. Certify: the settings with the best forecasts and no speculation run on prompts that the look did
+not use. The intervals are corrected for the choice among the settings.
 
 The command prints the report of this result, as `run` does, with the engine's command line or
 "leave speculation off".
@@ -63,7 +60,7 @@ def tune(
     options: Annotated[Options, _DECIDED],
     search: SearchOptions,
     engine: EngineOptions,
-    result: Annotated[ResultOptions, Without(frozenset({"keep_answers"}))],
+    result: ResultOptions,
     settings: SettingsFileOptions,
 ) -> None:
     engines = (replace(engine, command="tune").engine(options),)

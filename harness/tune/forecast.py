@@ -1,4 +1,4 @@
-"""Forecast the speedup at every depth from one run at the largest; choose the arms to race.
+"""Forecast the speedup at every depth from one run at the largest; choose the arms to certify.
 
 The acceptance rate by position gives the tokens per round at a smaller depth. The probes, or the
 rounds of two depths, give the cost of a round.
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from answers.rounds import chances as chances_of
 from estimates import decomposition as parts
 from estimates.pairing import pair
 from harness.tune.search import Family
+from planner.rounds import chances as chances_of
 from schemas.submission import Arm, Probes, Submission, Trial
 
-# Candidates whose forecast is further than this behind the best forecast are not raced.
+# Candidates whose forecast is further than this behind the best forecast are not tried.
 PLAUSIBLE = 0.10
-# The depths at which a family without a forecast is raced.
+# The depths at which a family without a forecast is tried.
 _DEFAULT_DEPTHS = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A configuration that may be raced; `predicted` is `None` without a forecast."""
+    """A configuration that may be tried; `predicted` is `None` without a forecast."""
 
     id: str
     family: str
@@ -184,7 +184,7 @@ def of_depths(
 
 
 def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
-    """Return the candidates worth racing, best forecast first.
+    """Return the candidates worth certifying, best forecast first.
 
     Candidates within `PLAUSIBLE` of the best are thinned evenly (neighbouring depths differ by less
     than the forecast's error); the best candidate of each family precedes the second of any family.

@@ -49,32 +49,26 @@ class Outcome:
     def trials(self) -> int:
         return sum(len(each.trials) for each in self.stages.values())
 
-    def measured_in(self, stage: StageName) -> set[str]:
-        """The arms that a stage measured."""
-        found = self.stages.get(stage)
-        return {arm.id for arm in found.arms} if found is not None else set()
+    @property
+    def certified_arms(self) -> set[str]:
+        """The arms of the certificate."""
+        return {arm.id for arm in self.submission.arms} if self.certified else set()
 
 
 def lines(outcome: Outcome) -> Iterator[str]:
     """Yield what the report of the result does not say: how the settings were chosen."""
     effort = f"{say.count(len(outcome.candidates), 'setting')} considered"
-    if "race" in outcome.stages:
-        raced = sum(each.id in outcome.measured_in("race") for each in outcome.candidates)
-        prompts = say.count(len(outcome.stages["race"].suite.prompts), "prompt")
-        effort += f"; {raced} of them measured in the race on {prompts}"
+    if outcome.certified:
+        tried = sum(each.id in outcome.certified_arms for each in outcome.candidates)
+        prompts = say.count(len(outcome.submission.suite.prompts), "other prompt")
+        effort += f"; the best {tried} by forecast measured on {prompts}"
     yield from wrap(f"{effort}; {say.count(outcome.trials, 'trial')} in total.", _WIDTH)
     if not outcome.certified:
-        stage = [*outcome.stages][-1]
-        yield from wrap(
-            f"Nothing is certified: the tune ended with its {stage}, whose prompts also chose the "
-            "settings.",
-            _WIDTH,
-        )
+        yield "Nothing is certified: the tune ended with its look."
 
 
 def as_json(outcome: Outcome) -> dict[str, Json]:
     """Return how the settings of a tune were chosen; `pick` is `None` for no speculation."""
-    raced, fresh = outcome.measured_in("race"), outcome.measured_in("certificate")
     return {
         "pick": None if outcome.pick is None else outcome.pick.arm.id,
         "certified": outcome.certified,
@@ -84,8 +78,7 @@ def as_json(outcome: Outcome) -> dict[str, Json]:
                 "family": each.family,
                 "depth": each.depth,
                 "predicted": each.predicted,
-                "raced": each.id in raced,
-                "certified": each.id in fresh,
+                "certified": each.id in outcome.certified_arms,
             }
             for each in outcome.candidates
         ],

@@ -1,6 +1,6 @@
 """Choose the candidates of a tune: methods at every depth, and the prompts of each stage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,28 +12,24 @@ from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.tune.decisions import RACED
 from harness.tune.options import DEEPEST_HEAD
 from schemas.method import Method, limit
 from schemas.vocabulary import FIXED_TASKS, METHODS
 
-StageName = Literal["look", "race", "certificate"]
+StageName = Literal["look", "certificate"]
 
-# Prompts of the race and of the certificate, if the suite has enough.
-_RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
+# Prompts of the look and of the certificate, if the suite has enough.
+_LOOK_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
 # The look takes at most this share of the budget, once there is data for a forecast.
 LOOK_SHARE = 1 / 3
-# The race's share of the time after the look. The certificate, which runs the best two arms and the
-# baseline, gets the rest.
-RACE_SHARE = 0.45
-_CERTIFIED_ARMS = 3
-# The trials of the smallest block: a race between two arms, or a certificate. Without a prompt of
-# every task, a result has no figures over all tasks, and so no verdict on them.
-LEAST_TRIALS: Mapping[StageName, int] = {
-    "race": _FEWEST_PROMPTS * _CERTIFIED_ARMS,
-    "certificate": len(FIXED_TASKS) * _CERTIFIED_ARMS,
-}
+# The most settings that are certified, and the repetitions of the certificate's prompts: a further
+# prompt is more informative about other prompts than a repetition.
+CERTIFIED, BLOCKS = 4, 2
+_FEWEST_CERTIFIED = 2
+# The trials of the smallest certificate. Without a prompt of every task, a result has no figures
+# over all tasks, and so no verdict on them.
+LEAST_TRIALS = len(FIXED_TASKS) * (_FEWEST_CERTIFIED + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,24 +100,19 @@ def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """The prompts of the race, and those of the certificate, which had no part in choosing arms."""
+    """The prompts of the look, and those of the certificate, which had no part in choosing arms."""
 
-    race: tuple[SuitePrompt, ...]
+    look: tuple[SuitePrompt, ...]
     certificate: tuple[SuitePrompt, ...]
-    raced: int = RACED
 
-    def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """Return the prompts, cut if two blocks each of race and certificate would not fit."""
-        trials = RACE_SHARE * left_s / (2 * trial_s)
-        raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
-        certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
-        tasks = len({prompt.task for prompt in self.certificate})
-        certificate -= certificate % tasks  # as many prompts of each task
-        return Prompts(
-            race=self.race[: max(_FEWEST_PROMPTS, int(trials / (raced + 1)))],
-            certificate=self.certificate[: max(_FEWEST_PROMPTS, tasks, certificate)],
-            raced=raced,
-        )
+    def fitting(self, *, trial_s: float, left_s: float) -> tuple[int, tuple[SuitePrompt, ...]]:
+        """Return how many settings to certify on which prompts, so that all blocks fit."""
+        tasks, trials = len({each.task for each in self.certificate}), left_s / (BLOCKS * trial_s)
+        enough = (arms for arms in (CERTIFIED, 3) if trials >= (arms + 1) * tasks)
+        arms = next(enough, _FEWEST_CERTIFIED)
+        count = int(trials / (arms + 1))
+        count -= count % tasks  # as many prompts of each task
+        return arms, self.certificate[: max(_FEWEST_PROMPTS, tasks, count)]
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:
@@ -140,9 +131,9 @@ def split(prompts: Sequence[SuitePrompt]) -> Prompts:
         turns[prompt.task] = turns.get(prompt.task, 0) + 1
         ranked.append((turns[prompt.task], len(ranked), prompt))
     in_turn = [prompt for _, _, prompt in sorted(ranked, key=lambda place: place[:2])]
-    count = min(_RACE_PROMPTS, max(2, len(prompts) // 3))
+    count = min(_LOOK_PROMPTS, max(2, len(prompts) // 3))
     return Prompts(
-        race=tuple(in_turn[:count]),
+        look=tuple(in_turn[:count]),
         certificate=tuple(in_turn[count : count + _CERTIFICATE_PROMPTS]),
     )
 

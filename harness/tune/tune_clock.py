@@ -1,4 +1,4 @@
-"""Watches a tune's time: when to end its look, and whether another stage fits."""
+"""Watches a tune's time: when to end its look, and whether a certificate fits."""
 
 from collections.abc import Callable, Mapping
 
@@ -52,12 +52,11 @@ class TuneClock:
         """Return the seconds since the tune began, or the sum of its trials if that is more."""
         return max(self._clock() - self._began_s, sum(self._walls_s()))
 
-    def left_s(self, share: float = 1.0) -> float:
-        """Return a share of the remaining budget."""
-        return share * (self.limit_s - self.spent_s())
+    def left_s(self) -> float:
+        return self.limit_s - self.spent_s()
 
     def look_is_long(self) -> bool:
-        """Whether the look used up its time, or leaves too little for race and certificate."""
+        """Whether the look used up its time, or leaves too little for a certificate."""
         return self.spent_s() > LOOK_SHARE * self.limit_s or self.left_s() < self._least_s()
 
     def require_pick(self, *, grows: bool) -> None:
@@ -76,14 +75,14 @@ class TuneClock:
         console.say(f"The time limit is {words.seconds(self.limit_s)}, as a pick needs.")
 
     def _least_s(self) -> float:
-        """Return the seconds of the smallest race and certificate, at the pace of this stage."""
+        """Return the seconds of the smallest certificate, at the pace of this stage."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
-        return _ROOM * sum(LEAST_TRIALS.values()) * pace_s
+        return _ROOM * LEAST_TRIALS * pace_s
 
-    def fits(self, stage: StageName, blocks: int) -> bool:
-        """Whether this many of a stage's smallest blocks fit into the budget."""
+    def fits(self, blocks: int) -> bool:
+        """Whether this many blocks of the smallest certificate fit into the budget."""
         walls = self._walls_s()
-        block_s = LEAST_TRIALS[stage] * sum(walls) / max(1, len(walls))
+        block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
         return self.left_s() >= self._loading_s + blocks * block_s
 
     def _walls_s(self) -> list[float]:

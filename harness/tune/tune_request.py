@@ -7,8 +7,7 @@ from typing import cast
 
 import typer
 
-from answers.engine_table import engine_called
-from harness import console, features
+from harness import console
 from harness.campaign.arms import arms, takes_draft
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.method_parser import parse
@@ -35,6 +34,7 @@ from harness.tune.search import (
     split,
 )
 from harness.tune.tuner import Tuner
+from planner.engine_table import engine_called
 from schemas.codec import Json, encode
 from schemas.method import Method
 from schemas.rig import LLAMA_CPP
@@ -43,8 +43,7 @@ from schemas.vocabulary import METHODS, say
 _DEPTH = "{depth}"
 _STAGES: Mapping[StageName, str] = {
     "look": "1 look: the largest depth",
-    "race": "2 race: the best forecasts",
-    "certificate": "3 certify: the winner, on other prompts",
+    "certificate": "2 certify: the best forecasts, on other prompts",
 }
 
 
@@ -169,7 +168,7 @@ class TuneRequest(RunRequest):
         if self.result.json:
             plan: dict[str, Json] = {
                 "depths": encode(depths),
-                "race_prompts": len(prompts.race),
+                "look_prompts": len(prompts.look),
                 "certificate_prompts": len(prompts.certificate),
                 "budget_s": self._limit_s,
             }
@@ -180,11 +179,9 @@ class TuneRequest(RunRequest):
             span = f"depth {tried[0]} to {tried[-1]}" if len(tried) > 1 else "as it is"
             screen.print(f"{name}: {span}", markup=False)
         screen.print(
-            f"race on {say.count(len(prompts.race), 'prompt')}, certificate on "
+            f"look at {say.count(len(prompts.look), 'prompt')}, certificate on "
             f"{len(prompts.certificate)} others, within {words.seconds(self._limit_s)}"
         )
-        for line in features.part("answer").answer_lines(base.target.model):
-            screen.print(line, markup=False)
 
     @property
     def _limit_s(self) -> float:
@@ -197,6 +194,9 @@ class TuneRequest(RunRequest):
         base = engine.campaign(self.options, fetch=fetch)
         for line in preflight.ready(engine, base):
             console.say(line)
+        seen = engine.adapter().seen(base) if engine.kind.reads_gguf else None
+        if self.settings.write and seen and engine_called(seen.name) is None:  # a fork
+            raise BadInputError(f"--write: {seen.name} reads no settings file; leave out --write")
         names = draft_names(self.options, engine.kind)
         methods = usable_methods(self.options, names, engine.kind)
         if not self.options.methods:

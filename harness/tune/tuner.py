@@ -1,7 +1,7 @@
-"""Runs a tune: a look at the largest depth, a race of the best forecasts, a certificate.
+"""Runs a tune: a look at the largest depth, and a certificate of the best forecasts.
 
 Each stage is a campaign with a separate journal, so that a killed tune can be resumed.
-`harness.tune.forecast` and `harness.tune.decisions` evaluate the measurements.
+`harness.tune.forecast` evaluates the measurements of the look.
 """
 
 import time
@@ -10,19 +10,16 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 
 from harness.campaign import trial_order
-from harness.campaign.arms import BASELINE
-from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.model import ArmPlan, Campaign, SuitePrompt
 from harness.errors import BadInputError, MachineError, NothingMeasuredError
 from harness.report.events import Event, Observer
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
-from harness.run.stopping import Prune
 from harness.run.time_limit import FIRST_ANSWERS
 from harness.runners.base import Runner
-from harness.tune import decisions
 from harness.tune.forecast import Candidate, of_depths, of_family, shortlist
 from harness.tune.outcome import Outcome
-from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
+from harness.tune.search import BLOCKS, CERTIFIED, Family, Prompts, StageName, stage
 from harness.tune.tune_clock import TuneClock
 from schemas.submission import Submission
 
@@ -61,22 +58,24 @@ class Tuner:
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C is pressed."""
         self.elapsed = TuneClock(self.limit_s, self.clock, self.stages)
-        self._passes = self.base.interleaved == "block"
         candidates = self._look()
+        most, prompts = CERTIFIED, self.prompts.certificate
         # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
             left_s = max(0.0, self.elapsed.limit_s - sum(walls))
-            self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
-        ranked: tuple[str, ...] = ()
-        if self._goes_on("race"):
-            ranked = self._race(shortlist(candidates, self.prompts.raced))
+            trial_s = sum(walls) / len(walls)
+            most, prompts = self.prompts.fitting(trial_s=trial_s, left_s=left_s)
         # A single pass has no spread: two passes of each arm give an interval.
-        if ranked and self._goes_on("certificate", blocks=2 if self._passes else 1):
+        fewest = BLOCKS if self.base.interleaved == "block" else 1
+        if candidates and not self._interrupted and self.elapsed.fits(fewest):
+            chosen = {each.id for each in shortlist(candidates, most)}
+            arms = [each for family in self.families for each in family.arms.values()]
             self._measure(
                 "certificate",
-                [self._arm(each) for each in ranked[:2]],
-                blocks=decisions.CERTIFICATE_BLOCKS,
+                [each for each in arms if each.id in chosen],
+                prompts,
+                blocks=BLOCKS,
                 budget_s=max(1.0, self.elapsed.left_s()),
             )
         return Outcome(
@@ -88,13 +87,13 @@ class Tuner:
             journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
-        """Measure one block of the scouts; return every depth to race, with its forecast."""
+        """Measure one block of the scouts; return every depth to try, with its forecast."""
         scouts = {
             family.name: family.scouts(probed=self.base.interleaved == "prompt")
             for family in self.families
         }
         arms = [arm for arms in scouts.values() for arm in arms]
-        seen = self._measure("look", arms, blocks=1, budget_s=None)
+        seen = self._measure("look", arms, self.prompts.look, blocks=1, budget_s=None)
         # An interrupted look may lack the largest depth; --resume continues it.
         if seen is None or self._interrupted:
             return []
@@ -112,61 +111,21 @@ class Tuner:
             raise MachineError(f"no method could run: {reasons}; run python -m harness doctor")
         return candidates
 
-    def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
-        """Race the candidates; return the remaining arms, fastest first."""
-        predicted = {arm.id: arm.predicted for arm in listed if arm.predicted is not None}
-
-        def standing(so_far: Submission) -> decisions.Standing:
-            times = decisions.times_of(so_far)
-            return decisions.standing(
-                times,
-                predicted,
-                running=self._running(so_far, times),
-                baseline=BASELINE,
-                passes=self._passes,
-            )
-
-        ended = self._measure(
-            "race",
-            [self._arm(arm.id) for arm in listed],
-            blocks=decisions.RACE_BLOCKS,
-            budget_s=max(1.0, self.elapsed.left_s(RACE_SHARE)),
-            prune=standing,
-        )
-        if ended is None:
-            return ()
-        last = standing(ended)
-        return tuple(arm for arm in last.ranked if arm not in last.dropped)
-
-    def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """Return the drafting arms still in the race: those with a trial in the latest block."""
-        finished = {
-            arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
-            for arm in so_far.arms
-            if arm.role != "baseline"
-        }
-        last = max(finished.values(), default=-1)
-        # An interruption may have cut the last block short for some arms.
-        partial = 1 if so_far.design.ended == "interrupted" else 0
-        return [arm for arm, block in finished.items() if 0 <= last - partial <= block]
-
     def _measure(
         self,
         name: StageName,
         arms: Sequence[ArmPlan],
+        prompts: Sequence[SuitePrompt],
         *,
         blocks: int,
         budget_s: float | None,
-        prune: Prune | None = None,
     ) -> Submission | None:
         """Measure a stage; return its submission, or `None` if Ctrl-C preceded the first answer."""
-        prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
         context = replace(
             self.context,
-            prune=prune,
             pause="answer" if name == "look" else "pass",
             compares=name == "look",  # smaller depths may run if all of the look fail
         )
@@ -213,7 +172,7 @@ class Tuner:
         """Run a stage and return its submission.
 
         A look ends early if every speculating arm has failed. Once it allows a forecast, it also
-        ends early to leave time for a race.
+        ends early to leave time for a certificate.
         """
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
@@ -241,14 +200,6 @@ class Tuner:
             return True
         drafted = len({trial.arm for trial in done}) > 1 and len(done) >= FIRST_ANSWERS
         return drafted and next_prompt != done[-1].prompt and self.elapsed.look_is_long()
-
-    def _goes_on(self, stage: StageName, *, blocks: int = 1) -> bool:
-        return not self._interrupted and self.elapsed.fits(stage, blocks)
-
-    def _arm(self, name: str) -> ArmPlan:
-        return next(
-            arm for family in self.families for arm in family.arms.values() if arm.id == name
-        )
 
     @property
     def _interrupted(self) -> bool:

@@ -7,7 +7,6 @@ from tempfile import TemporaryFile
 from typing import Literal
 
 from pipeline.errors import MissingFileError, UnwritableError
-from schemas.codec import dated_folder
 
 Kind = Literal["submission", "published", "lifecycle"]
 Place = Literal["corpus", "preview"]
@@ -42,28 +41,6 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
         *corpus,
         *(Source(path=path, kind="submission", place="preview") for path in sorted(previews)),
     )
-
-
-def named(paths: Iterable[Path]) -> tuple[Source, ...]:
-    """The requested files, and all JSON files below the requested folders.
-
-    Files in one of the `FOLDERS` are checked by the rules of the corpus. Paths that do not exist
-    are included: the validator reports them and still checks the other files.
-    """
-    return tuple(
-        _source(path)
-        for given in paths
-        for path in (_files_of(given) if given.exists() else (given,))
-    )
-
-
-def _source(path: Path) -> Source:
-    parent = path.absolute().parent
-    dated = f"{parent.parent.name}/{parent.name}" == dated_folder(path.name)
-    folder = parent.parents[1].name if dated else parent.name
-    if folder in FOLDERS and (not dated or FOLDERS[folder] == "submission"):
-        return Source(path=path, kind=FOLDERS[folder], place="corpus")
-    return Source(path=path, kind="submission", place="preview")
 
 
 def _files_of(given: Path) -> tuple[Path, ...]:

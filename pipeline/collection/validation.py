@@ -61,15 +61,6 @@ class Validated:
     findings: list[Finding] = field(default_factory=list)
 
 
-def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """The findings on files, holding only one file in memory. Never raises for a file's content."""
-    results = ((source, checked(source)) for source in sources)
-    # A preview may have the content of another file.
-    judged = (each for each in results if each[0].place == "corpus" or isinstance(each[1], tuple))
-    for _, result in _without_twins(judged):
-        yield from result if isinstance(result, tuple) else ()
-
-
 def combined(results: Iterable[tuple[Source, Checked]]) -> Validated:
     """Combine the results of single files; if files have equal content, only the first counts."""
     validated = Validated()
@@ -181,7 +172,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
     if data != canonical:
         message = (
             "the bytes are not in canonical form (sorted keys, no spaces, one newline at the end);"
-            " `python -m harness fix FILE --write` repairs that"
+            " `python -m harness submit FILE` sends it in that form"
         )
         found.append(_finding(accepted.source, "canonical-form", message))
     found += _name_findings(accepted, canonical)
@@ -207,7 +198,7 @@ def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
         return ()
     expected = canonical_name(accepted.submission, canonical)
     message = f"the file is named {shown(name)}, expected {expected};"
-    message += " `python -m harness fix FILE --write` renames it"
+    message += " `python -m harness submit FILE` sends it under that name"
     return (_finding(accepted.source, "canonical-name", message),)
 
 

@@ -63,6 +63,8 @@ def _agreed(given: Mapping[str, Name], known: Collection[str]) -> Name | None:
 def renamed(entry: CorpusEntry, names: Mapping[str, Name]) -> CorpusEntry:
     """A submission's entry with its models renamed by `names`, which maps file digests to names."""
     stated = entry.submission
+    if names.keys().isdisjoint(model.sha256 for model in (stated.target, *stated.drafts)):
+        return entry
     drafts = tuple(_named(draft, names) for draft in stated.drafts)
     submission = replace(stated, target=_named(stated.target, names), drafts=drafts)
     if submission == stated:
@@ -73,13 +75,7 @@ def renamed(entry: CorpusEntry, names: Mapping[str, Name]) -> CorpusEntry:
         replace(new, depths=old.depths)
         for new, old in zip(identity.settings, entry.identity.settings, strict=True)
     )
-    target = identity.target, identity.quantisation
-    return replace(
-        entry,
-        submission=submission,
-        identity=replace(identity, settings=settings),
-        speed=entry.speed and replace(entry.speed, target=target),
-    )
+    return replace(entry, submission=submission, identity=replace(identity, settings=settings))
 
 
 def renamed_text(text: str, submission: Submission) -> str:

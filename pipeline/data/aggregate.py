@@ -10,12 +10,12 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from answers.names import read_model
-from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
 from pipeline.data.load import sql_text
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.errors import CheckFailedError
+from planner.names import read_model
+from planner.sized_shapes import shape_named
 from schemas import vocabulary
 
 # Degrees of freedom of a pool: 6 for its votes, 4 for the prior, at most 20 for other pools.

@@ -1,8 +1,8 @@
 """Divide the submissions into runs, each of which is written again only if it has changed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 import duckdb
 
@@ -11,8 +11,7 @@ from pipeline.data.load import sql_text
 MOST = 2  # a run has at most twice the usual number of submissions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(NamedTuple):
     """Neighbouring submissions by name; `inputs` are digests of what their rows depend on."""
 
     names: tuple[str, ...]
@@ -30,6 +29,5 @@ def runs(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[Run]:
     for count, (name, _) in enumerate(found, 1):
         ends = int.from_bytes(sha256(name.encode()).digest()[:8]) % size == 0
         if ends or count - first == MOST * size or count == len(found):
-            names, inputs = zip(*found[first:count], strict=True)
-            yield Run(names=names, inputs=inputs)
+            yield Run(*zip(*found[first:count], strict=True))
             first = count

@@ -5,16 +5,14 @@ no effect. All other words are ours or from closed lists.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from estimates.model import Interval
-from estimates.reasons import answer_length
 from pipeline.intake import reply
 from pipeline.intake.reply import Effect, Reply, Result, has_serious_flags
-from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding
+from pipeline.intake.submission_digest import ArmResult, Understanding
 from schemas.finding import Finding, shown
-from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
+from schemas.vocabulary import VERDICTS, say, sentence
 from schemas.vocabulary.documents import document
 
 MAX_SHOWN_RESULTS = 5
@@ -150,8 +148,9 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
         return
     yield f"### {code(result.file.rpartition('/')[2])}"
     yield "\n".join(_facts(digest, author))
-    for arm in digest.arms:
-        yield from _arm(arm)
+    if digest.arms:
+        yield _WORDS["figures"]
+        yield "\n".join(map(_arm, digest.arms))
     if digest.flags:
         yield "A flag does not reject a result; the site shows flags next to the result's figures:"
         yield "\n".join(
@@ -164,13 +163,9 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
 def _facts(own: Understanding, author: str | None) -> Iterator[str]:
     yield f"- Machine: {code(own.device)}, {code(own.backend)}"
     yield f"- Engine: {code(own.engine)}"
-    yield f"- Target: {code(own.target)} ({code(own.size_class)})"
-    trials = say.count(own.trials, "trial")
+    yield f"- Target: {code(own.target)}"
     failed = f", {own.failed_trials} of them failed" if own.failed_trials else ""
-    yield (
-        f"- Campaign: {own.profile}, {own.measured_on}, suite {code(own.suite)}, "
-        f"{say.count(own.prompts, 'prompt')} in {say.count(own.blocks, 'block')}, {trials}{failed}"
-    )
+    yield f"- Campaign: {own.profile}, {own.measured_on}, {say.count(own.trials, 'trial')}{failed}"
     if own.tier == "imported":
         yield f"- {sentence('imported')}"
     credit = code(own.contributor) if own.contributor else "nobody (anonymous)"
@@ -179,59 +174,16 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
     yield f"- Credit: {credit}"
 
 
-def _arm(arm: ArmResult) -> Iterator[str]:
-    draft = f" with {code(arm.draft)}" if arm.draft else ""
-    depth = f", up to {say.count(arm.depth, 'token')} per draft" if arm.depth else ""
-    role = "" if arm.role == "speculation" else f" ({arm.role})"
-    yield f"**{code(arm.arm)}**{role}: {code(arm.method)}{draft}{depth}"
+def _arm(arm: ArmResult) -> str:
     if arm.failure is not None:
-        yield (
-            f"The arm failed: {code(arm.failure)}. A failure is also a result, so the site shows "
-            "it."
-        )
-    if arm.results:
-        yield "\n".join([_WORDS["head"].rstrip(), *map(_row, arm.results)])
-        yield from _reasons(arm.results)
-
-
-def _row(row: TaskResult) -> str:
-    bound = "at most " if row.at_most else ""
-    rates = f"{say.rate(row.baseline_tps)} → {bound}{say.rate(row.tps)}"
-    if row.picked is None or row.picked == row.interval:
-        picked = ""
-    else:
-        picked = f"; corrected for the choice {_ratio(row.speedup, row.picked)}"
+        return f"- {code(arm.arm)} failed ({code(arm.failure)}); the site shows failures, too"
+    low, high = (arm.interval.low, arm.interval.high) if arm.interval else (None, None)
+    ratio = say.speedup(arm.speedup, low, high).replace("[", r"\[").replace("<", "&lt;")
+    bound = "at most " if arm.at_most else ""
     return (
-        f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {rates} | "
-        f"{_speedup(row)}{picked} | {_ratio(row.whole_request, row.whole_request_interval)} | "
-        f"{row.prompts} |"
+        f"- {code(arm.arm)}: {VERDICTS[arm.verdict].label}, {bound}{ratio} over "
+        f"{say.count(arm.prompts, 'prompt')}"
     )
-
-
-def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
-    """The reasons for missing verdicts, and the answer lengths from which arms save time."""
-    scopes: dict[str, list[str]] = {}
-    for row in rows:
-        scope = row.task or "all tasks"
-        if row.verdict == "uncertain" and row.doubt:
-            doubt = row.doubt if row.doubt in DOUBTS else code(row.doubt)
-            scopes.setdefault(no_verdict(doubt), []).append(scope)
-        elif row.verdict == "slower-in-all" and row.pays_from:
-            pays = sentence("pays-from", length=answer_length(row.pays_from))
-            scopes.setdefault(pays, []).append(scope)
-    if scopes:
-        yield "\n".join(f"- {reason} ({say.listed(each)})" for reason, each in scopes.items())
-
-
-def _speedup(row: TaskResult) -> str:
-    if row.round_cost is not None:
-        return f"none: an instrument, R {say.number(row.round_cost, 2)}"
-    return f"{'at most ' if row.at_most else ''}{_ratio(row.speedup, row.interval)}"
-
-
-def _ratio(ratio: float | None, interval: Interval | None) -> str:
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return say.speedup(ratio, low, high).replace("[", r"\[").replace("<", "&lt;")
 
 
 def _cut(parts: list[str]) -> str:

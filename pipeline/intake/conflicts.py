@@ -19,7 +19,7 @@ from pipeline.collection.plausibility.fingerprint import Index, indices, marks_o
 from pipeline.collection.validation import contributor_of
 from pipeline.collection.weight_names import Name, names_given, names_of
 from pipeline.intake import git
-from pipeline.intake.paths import FOLDER, LIFECYCLE, SOURCES
+from pipeline.intake.paths import FOLDER, LIFECYCLE
 from schemas import contract
 from schemas.codec import slug
 from schemas.finding import ROOT, Finding, in_file, shown
@@ -84,27 +84,6 @@ def base_findings(
         yield from in_file(_by_ended(each, author, ended.contributors), path)
     listed = git.contents(repository, git.files(repository, base, FOLDER))
     yield from claim_findings(new, _outlines(listed), ended)
-
-
-def original_findings(
-    repository: Path, base: str, new: Mapping[str, Submission]
-) -> Iterator[Finding]:
-    """Findings on imports from an original that the table of sources lists.
-
-    They count like results of known contributors, and anybody can state the original's digest, so
-    only maintainers add them. Raises `GitError` if git cannot answer.
-    """
-    folder, _, name = SOURCES.rpartition("/")
-    blob = git.files(repository, base, folder).get(name)
-    (table,) = [data for _, data in git.contents(repository, {name: blob})] if blob else [b""]
-    for path, each in new.items():
-        if each.origin and each.origin.sha256.encode() in table:
-            message = (
-                f"{SOURCES} lists this original, and only maintainers add results from it; open an "
-                "issue, or ask for the label on-behalf"
-            )
-            place = "$.origin.sha256"
-            yield Finding(file=path, path=place, message=message, rule="listed-original")
 
 
 def _outlines(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:

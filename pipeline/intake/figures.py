@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
 
-from answers.names import read_model
 from estimates.roofline import normalised
 from pipeline.collection.published import Row
 from pipeline.intake import git
 from pipeline.intake.authorship import Sending
 from pipeline.intake.paths import PUBLISHED
+from planner.names import read_model
 from schemas.finding import Finding, in_file
 
 

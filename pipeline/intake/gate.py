@@ -19,11 +19,10 @@ from pipeline.intake.authorship import (
     sending_findings,
     twin_findings,
 )
-from pipeline.intake.conflicts import NAMED_OTHERWISE, base_findings, is_new, original_findings
+from pipeline.intake.conflicts import NAMED_OTHERWISE, base_findings, is_new
 from pipeline.intake.figures import figure_findings
 from pipeline.intake.paths import FOLDER
 from schemas.finding import Finding
-from schemas.sending import ON_BEHALF
 from schemas.submission import Submission
 
 MAX_ARMS = 200  # of all results together; each takes about 0.1 MB of the site, which may have 1 GB
@@ -124,8 +123,6 @@ def _examined(
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
     findings += base_findings(repository, base, submissions, sent.contributor)
-    if ON_BEHALF not in sent.labels:
-        findings += original_findings(repository, base, submissions)
     return replace(read, findings=tuple(findings))
 
 

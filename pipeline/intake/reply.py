@@ -26,7 +26,6 @@ from schemas.vocabulary import say
 VERDICT = "verdict.json"  # the file's name
 MAX_FINDINGS = 200
 MAX_NAMED = 100
-MAX_UNDERSTOOD = 10
 _DECIMALS = 4
 NO_RESULT = "This pull request changes no results, so there is nothing to check."
 GOOD = "well-formed, consistent and new"
@@ -118,15 +117,13 @@ def described(
     submissions: Mapping[str, Submission],
     flags: Mapping[str, tuple[Flag, ...]] = MappingProxyType({}),
 ) -> Iterator[Result]:
-    """The first results, with summaries of those that could be read, and arms of fewer.
+    """The first results, with summaries of those that could be read.
 
     `flags` are those of a build, which compares with others; without a build, a result has its own.
     """
-    for number, path in enumerate(paths[:MAX_NAMED]):
+    for path in paths[:MAX_NAMED]:
         own = submissions.get(path)
         digest = understand(own, flags.get(path)) if own else None
-        if digest and number >= MAX_UNDERSTOOD:
-            digest = replace(digest, arms=())
         yield Result(file=quoted_path(path), understood=digest)
 
 

@@ -167,8 +167,10 @@ def write_source(
     for part in chain([library], pages(connection, site, files)):
         _write(docs, part)
     for place, file in raw_files(results, extra, site):
-        _link(_finished(docs) / place, file)
-    _write(docs, how_it_works(connection, site, PROSE, FIGURES))
+        copy = _finished(docs) / place  # no hard link: who edits the site must not edit a result
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+    _write(docs, how_it_works(site, PROSE, FIGURES))
     kept.prune()
     return site, moment
 
@@ -257,15 +259,6 @@ def _write(docs: Path, part: Page | Asset) -> None:
     except FileNotFoundError:  # looking for the folder of every file takes longer
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-
-
-def _link(path: Path, file: Path) -> None:
-    """Add a name to a file that no build changes: thousands of copies take seconds to write."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        path.hardlink_to(file)
-    except OSError:  # on another disk
-        shutil.copyfile(file, path)
 
 
 def _chart_library(cache: Cache) -> Asset:

@@ -7,7 +7,7 @@ pages without contributors' text; any other inline script stops the build.
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from pipeline.errors import PipelineError
@@ -17,8 +17,9 @@ TRUSTED = ("404.html", "how-it-works/index.html")
 # of pages two folders down.
 ROOTS = ('new URL(".",', 'new URL("../..",')
 CHARSET = '<meta charset="utf-8">'
+META = '<meta http-equiv="Content-Security-Policy"'
 SCRIPT = re.compile(r"<script\b([^<>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
-PERCENT = re.compile(r"(?<=\d) %")
+PERCENT = re.compile(r" %(?<=\d %)")  # a pattern that begins with a letter is found faster
 DATA = 'type="application/json"'
 
 
@@ -40,16 +41,20 @@ def write_policy(site: Path) -> None:
     scripts = {script for page in trusted for script in inline_scripts(page)}
     scripts |= {script.replace('new URL("..",', root) for script in scripts for root in ROOTS}
     allowed = set(map(digest, scripts))
-    meta = f'{CHARSET}<meta http-equiv="Content-Security-Policy" content="{policy(allowed)}">'
     for path in sorted(site.rglob("*.html")):
         text = path.read_text("utf-8")
-        if CHARSET not in text:  # a fragment, not a page
-            continue
-        for script in inline_scripts(text):
-            if digest(script) not in allowed:
-                raise UnexpectedScriptError(path.relative_to(site).as_posix(), script)
-        text = PERCENT.sub("\N{NO-BREAK SPACE}%", text.replace(CHARSET, meta, 1))
-        path.write_text(text, "utf-8")
+        if CHARSET in text and META not in text:  # else a fragment, or a page that has its policy
+            name = path.relative_to(site).as_posix()
+            path.write_text(with_policy(text, name, allowed), "utf-8")
+
+
+def with_policy(page: str, name: str, allowed: Collection[str] = ()) -> str:
+    """A page with the policy for these digests. Raises `UnexpectedScriptError`."""
+    for script in inline_scripts(page):
+        if digest(script) not in allowed:
+            raise UnexpectedScriptError(name, script)
+    meta = f'{CHARSET}{META} content="{policy(allowed)}">'
+    return PERCENT.sub("\N{NO-BREAK SPACE}%", page.replace(CHARSET, meta, 1))
 
 
 def policy(digests: Iterable[str]) -> str:

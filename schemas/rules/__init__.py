@@ -26,7 +26,6 @@ RULES: dict[str, Rule] = {
     "origin-of-import": structure.origin_of_import,
     "accepted-within-drafted": measurements.accepted_within_drafted,
     "accepted-within-depth": measurements.accepted_within_depth,
-    "full-rounds-within-rounds": measurements.full_rounds_within_rounds,
     "drafted-within-depth": measurements.drafted_within_depth,
     "output-tokens-counted": measurements.output_tokens_counted,
     "output-within-limit": measurements.output_within_limit,

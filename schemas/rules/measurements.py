@@ -31,20 +31,6 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
             yield f"$.trials[{index}].accepted", message
 
 
-def full_rounds_within_rounds(submission: Submission) -> Iterator[Violation]:
-    """The number of fully accepted rounds exceeds neither the rounds nor the accepted tokens."""
-    for index, trial in enumerate(submission.trials):
-        if not trial.full_rounds:
-            continue
-        limits = [limit for limit in (trial.rounds, trial.accepted) if limit is not None]
-        if limits and trial.full_rounds > min(limits):
-            message = (
-                f"{trial.full_rounds} full rounds, but rounds and accepted tokens allow at most "
-                f"{min(limits)}; count the rounds whose whole draft was accepted"
-            )
-            yield f"$.trials[{index}].full_rounds", message
-
-
 def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
     """No round drafts more tokens than the method's depth."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}

@@ -26,6 +26,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     most: int | float | None = None
     choices: tuple[str, ...] = ()
     needs: str | None = None
+    mixtures: bool = False
     default: str | int | None = None
     identity: bool = True
     words: str | None = None

@@ -48,6 +48,7 @@ class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     shape: str | None = None
     draft: Literal["none", "built-in", "required"] = "none"
     architectures: tuple[str, ...] = ()
+    generations: Mapping[str, str] = {}
     drafts: bool = True
     every_round: bool = False
     free: bool = False

@@ -1,4 +1,4 @@
-"""Explore and Compare work in a browser: filters, address, order, copies, phones, no script."""
+"""Explore works in a browser: filters, address, order, copies, phones, no script."""
 
 import csv
 import io
@@ -14,7 +14,6 @@ from tests.processes import eventually
 pytestmark = pytest.mark.browser
 ROWS = "#dm-cells tbody tr"
 READY = '#dm-explore[data-state="ready"]'
-COMPARED = '#dm-compare[data-state="ready"]'
 
 
 def opened(page: Page, address: str) -> Page:
@@ -218,7 +217,6 @@ def test_published_figures_are_found_with_their_sources(page: Page, base: str) -
     row = page.locator(ROWS).first
     expect(row).to_contain_text("no interval")
     expect(row.get_by_role("link", name="source")).to_have_attribute("rel", "noopener nofollow")
-    assert row.get_by_role("link", name="compare").count() == 0
 
 
 def test_without_javascript_the_first_rows_are_there(still_tab: Page, base: str) -> None:
@@ -228,19 +226,3 @@ def test_without_javascript_the_first_rows_are_there(still_tab: Page, base: str)
     assert still_tab.locator(ROWS).count() == 25
     assert not still_tab.locator("#dm-explore").is_visible()
     assert still_tab.get_by_role("link", name="CSV", exact=True).is_visible()
-
-
-@pytest.mark.nightly
-def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:
-    opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&words=4060")
-    page.locator(ROWS).first.get_by_role("link", name="compare").click()
-    page.wait_for_selector(COMPARED)
-
-    heads = page.locator("#dm-compared thead tr").first
-    expect(heads).to_contain_text("First: RTX 4060 8 GB · cuda")
-    expect(heads).to_contain_text("Second: RTX 4060 8 GB · vulkan")
-    assert page.locator("#dm-compared tbody tr").count() == 9
-    page.get_by_role("button", name="Swap sides").click()
-    expect(heads).to_contain_text("First: RTX 4060 8 GB · vulkan")
-    page.go_back()
-    expect(heads).to_contain_text("First: RTX 4060 8 GB · cuda")

@@ -11,7 +11,6 @@ from tests.browser.pages import stir
 pytestmark = pytest.mark.browser
 SLACK = 5
 EXPLORE = '#dm-explore[data-state="ready"]'
-COMPARE = '#dm-compare[data-state="ready"]'
 # Every control on the page; of a group of radio buttons only the chosen one,
 # because the arrow keys lead to the others.
 CONTROLS = """() => {
@@ -42,8 +41,7 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
     ("address", "ready"),
     [
         pytest.param("", ".dm-filter", marks=pytest.mark.nightly),
-        pytest.param("explore/?words=3060&task=code", EXPLORE, marks=pytest.mark.nightly),
-        ("explore/?words=3060&task=code&a=rtx-4060-8-gb~cuda", COMPARE),
+        ("explore/?words=3060&task=code", EXPLORE),
     ],
 )
 def test_tab_reaches_every_control_and_shows_where_it_is(
@@ -78,21 +76,6 @@ def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> N
     page.locator("#dm-cells tbody a").first.focus()
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(f"{base}explore/")
-
-
-def test_compare_answers_the_keyboard(page: Page, base: str) -> None:
-    page.goto(base + "explore/")
-    page.locator("#dm-compare-mode > summary").focus()
-    page.keyboard.press("Enter")
-    place = page.locator('select[data-side="a"][data-kind="place"]')
-    place.focus()
-    page.locator(COMPARE).wait_for()
-    assert not page.locator("#dm-compared").is_visible()
-    place.press("ArrowDown")
-    before = page.locator("#dm-compared thead tr").first.inner_text()
-    page.get_by_role("button", name="Swap sides").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#dm-compared thead tr").first).not_to_have_text(before)
 
 
 def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> None:

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from answers.answer import answer
-from answers.answer_json import as_json
-from answers.evidence import PairFigure
-from answers.listed import listed_machines, question_by_name
-from answers.machines import described_computer
 from pipeline.site.pages import answer_files
+from planner.answer import answer
+from planner.answer_json import as_json
+from planner.evidence import PairFigure
+from planner.listed import listed_machines, question_by_name
+from planner.machines import described_computer
 from schemas.vocabulary import say
 from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, watch
 from tests.nightly import few

@@ -170,4 +170,4 @@ def test_with_speeds_alone_the_page_names_the_missing_facts(page: Page) -> None:
     answer = paste(page, "llama_cli_new_off.txt", "llama_cli_new_on.txt")
 
     expect(answer).to_contain_text("0.85×")  # noqa: RUF001 - as printed
-    expect(answer).to_contain_text("neither the accepted tokens nor the tokens per round")
+    expect(answer).to_contain_text("do not have the tokens per round")

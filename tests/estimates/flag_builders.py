@@ -133,10 +133,6 @@ def tied(count: int, limit: int = 41) -> Submission:
     return replace(bare, settings=replace(bare.settings, max_output_tokens=limit))
 
 
-def limited(tokens: int) -> Submission:
-    return replace(CLEAN, settings=replace(CLEAN.settings, max_output_tokens=tokens))
-
-
 def diverged(margin: float) -> Submission:
     forked = trial(compared_tokens=11, first_divergence=3, divergence_margin=margin)
     return campaign([trial("baseline"), forked])

@@ -32,7 +32,6 @@ from tests.estimates.flag_builders import (
     design,
     diverged,
     forced,
-    limited,
     mispredicted,
     on_4090,
     outputs,
@@ -82,7 +81,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
     "stopped:budget-spent": (design(ended="budget-spent"), design(ended="precise-enough")),
     "stopped:resumed": (design(resumed=1), design(resumed=0)),
     "small-campaign:quick": (replace(CLEAN, profile="quick"), replace(CLEAN, profile="custom")),
-    "short-answers": (limited(31), limited(32)),
     "small-campaign:single-block": (sample(blocks=1), CLEAN),
     "not-interleaved": (design(order="sequential"), design(order="abba")),
     "plan-changed:order": (without_prompts(CLEAN, 2), CLEAN),
@@ -122,11 +120,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
         block_times((100.0, 117.0), (50.0, 51.0)),
         block_times((100.0, 115.0), (50.0, 51.0)),
     ),
-    # 57 and 46 % from the mean of three blocks.
-    "block-outlier": (
-        by_position(lambda order, _block, _prompt: 2.2 if order == 20 else 1.0),
-        by_position(lambda order, _block, _prompt: 1.9 if order == 20 else 1.0),
-    ),
     "zero-spread": (
         block_times((100.013, 100.013), (50.4, 51.9)),
         block_times((100.013, 100.014), (50.4, 51.9)),
@@ -150,10 +143,6 @@ EXAMPLES: dict[str, tuple[Submission, Submission]] = {
     "first-block": (
         by_position(lambda _order, block, _prompt: 1.055 if block == 0 else 1.0),
         by_position(lambda _order, block, _prompt: 1.045 if block == 0 else 1.0),
-    ),
-    "cold-start": (
-        by_position(lambda order, _block, _prompt: 1.28 if order == 1 else 1.0),
-        by_position(lambda order, _block, _prompt: 1.22 if order == 1 else 1.0),
     ),
     "control-excludes-one": (control(1.05), control(1.005)),
     "round-cost-spread": (costly(2.0), costly(1.1)),

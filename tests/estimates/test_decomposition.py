@@ -9,7 +9,6 @@ from estimates.decomposition import (
     drafted_nothing,
     fire_rate,
     position_acceptance,
-    sequence_acceptance,
     tokens_per_round,
 )
 from estimates.pairing import pair
@@ -19,8 +18,8 @@ from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
 
 # 10 tokens in 4 rounds, once 10 in 6: (10 + 10) / (4 + 6) = 2 tokens a round.
 TWO_TRIALS = (
-    trial(rounds=4, full_rounds=2, drafted=8, accepted=6, drafted_histogram=(0, 0, 4)),
-    trial(rounds=6, full_rounds=0, drafted=8, accepted=4, drafted_histogram=(2, 0, 4)),
+    trial(rounds=4, drafted=8, accepted=6, drafted_histogram=(0, 0, 4)),
+    trial(rounds=6, drafted=8, accepted=4, drafted_histogram=(2, 0, 4)),
 )
 
 
@@ -65,8 +64,6 @@ def test_rates_are_shares_of_what_was_drafted_and_unknown_without_counts() -> No
     assert acceptance_rate(TWO_TRIALS) == pytest.approx(10 / 16)
     assert acceptance_rate([trial(drafted=0, accepted=0)]) is None
     assert acceptance_rate([trial()]) is None
-    # Full rounds among those that drafted.
-    assert sequence_acceptance(TWO_TRIALS) == pytest.approx(2 / 8)
     # Rounds that drafted.
     assert fire_rate(TWO_TRIALS) == pytest.approx(8 / 10)
     assert fire_rate([trial(rounds=10, drafted=0)]) == 0.0

@@ -28,6 +28,7 @@ CHAIN = Method(type="other", name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
         ),
         (Method(type="draft-model", draft="small", n_max=8, p_min=0.0), "Draft model", 8),
         (CHAIN, "N-gram mod, then MTP", None),
+        (Method(type="eagle3", n_max=5, nodes=15), "EAGLE-3, tree of 15", 5),
         (Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4), "Prompt lookup", 8),
         (Method(type="other", name="lookahead", n_max=4), "lookahead", 4),
     ],
@@ -61,6 +62,24 @@ def test_the_depths_of_an_adaptive_arm_are_a_median_and_a_range() -> None:
 
     assert named.depths == "median 4, 1–9"  # noqa: RUF001 - as pages print a range
     assert (named.depth, named.setting) == (None, "mtp-adaptive-depth-autotune")
+
+
+@pytest.mark.parametrize(
+    ("drafter", "runner", "label"),
+    [
+        ("Qwen3-8B-DFlash-b16", "openai", "DFlash"),
+        ("Qwen3.6-27B-LiLiCorr", "openai", "DFlash, LiLiCorr"),
+        ("qwen3-8b-drafter", "openai", "DFlash, generation unknown"),
+        # The header of a GGUF file states the generation.
+        ("qwen3-8b-drafter", "llama-server", "DFlash"),
+    ],
+)
+def test_generations_with_one_name_are_apart(drafter: str, runner: str, label: str) -> None:
+    drawn = with_method(Method(type="dflash", draft="head", n_max=7), None)
+    head = replace(drawn.drafts[0], id="head", name=drafter, architecture=None)
+    found = replace(drawn, drafts=(head,), engine=replace(drawn.engine, runner=runner))
+
+    assert [e.method_label for e in identify(found).settings if e.depth == 7] == [label]
 
 
 def test_without_a_histogram_the_most_is_all_that_is_known() -> None:

@@ -97,14 +97,6 @@ def test_without_repetitions_drift_is_seen_in_the_plain_arm() -> None:
     assert "drift" not in {flag.name for flag in summarize(steady).flags}
 
 
-def test_a_cold_first_prompt_is_seen_without_repetitions() -> None:
-    cold = by_position(lambda order, _block, _prompt: 2.0 if order == 1 else 1.0, blocks=1)
-
-    flags = [flag for flag in summarize(cold).flags if flag.name == "cold-start"]
-
-    assert [(flag.arm, flag.prompt) for flag in flags] == [("spec", PROMPTS[0])]
-
-
 def test_a_copied_block_is_seen_even_among_many() -> None:
     trials = [trial("baseline", block=block, decode_ms=100.013) for block in range(3)]
 

@@ -24,7 +24,6 @@ rows = st.dictionaries(
 )
 OPTIONAL = (
     "rounds",
-    "full_rounds",
     "drafted",
     "accepted",
     "accepted_histogram",

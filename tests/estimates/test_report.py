@@ -1,13 +1,10 @@
 """A summary as JSON has documented fields and round figures."""
 
-import json
-
 import pytest
 
 from estimates.summary import summarize
 from schemas.codec import encode
 from tests.estimates.campaigns import campaign, failed, table, trial
-from tests.samples import sample
 
 
 def test_json_has_the_field_names_of_the_model() -> None:
@@ -33,9 +30,3 @@ def test_unknown_fields_are_left_out_and_never_zero() -> None:
         "arm", "baseline", "task", "verdict", "prompts", "trials", "failed_trials",
         "own_tasks", "at_most",
     }  # fmt: skip
-
-
-def test_json_contains_no_nan_and_no_infinity() -> None:
-    text = json.dumps(encode(summarize(sample())), allow_nan=False)
-
-    assert json.loads(text)["estimates"]

@@ -41,9 +41,5 @@ def test_servers_may_differ_in_harmless_arguments_and_those_of_speculation(
     assert said(started(usual, (*usual[:-1], "2", *added))) == []
 
 
-def test_order_and_equals_signs_of_arguments_do_not_matter() -> None:
-    assert said(started(("--dtype=half", "--tp", "2"), ("--tp", "2", "--dtype", "half"))) == []
-
-
 def test_a_running_server_whose_arguments_are_unknown_has_no_flag() -> None:
     assert said(started((), ("--threads", "8"))) == []

@@ -5,8 +5,9 @@ arrays, which takes ten seconds.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter
@@ -17,7 +18,7 @@ from harness.models.gguf_parse import Tensor
 TOKENS = tuple(f"t{number}" for number in range(300))
 
 
-def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a test may want to vary
+def write_gguf(  # noqa: PLR0913 - a builder: each argument is one thing a test may want to vary
     path: Path,
     *,
     tokens: Sequence[str] | None = TOKENS,
@@ -40,24 +41,19 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
     `split` is the number of this part, from 0, and how many there are.
     """
     writer = GGUFWriter(path, architecture)
-    if name is not None:
-        writer.add_name(name)
-    if base_name is not None:
-        writer.add_basename(base_name)
     writer.add_block_count(2)
     writer.add_context_length(512)
-    if file_type is not None:
-        writer.add_file_type(file_type)
     _add_tokenizer(writer, kind, pre, tokens)
-    if bos is not None:
-        writer.add_bos_token_id(bos)
     writer.add_eos_token_id(2)
-    if heads is not None:
-        writer.add_nextn_predict_layers(heads)
-    if template is not None:
-        writer.add_chat_template(template)
-    if add_bos is not None:
-        writer.add_add_bos_token(add_bos)
+    optional: tuple[tuple[Callable[[Any], None], Any], ...] = (
+        *((writer.add_name, name), (writer.add_basename, base_name)),
+        *((writer.add_file_type, file_type), (writer.add_nextn_predict_layers, heads)),
+        *((writer.add_bos_token_id, bos), (writer.add_add_bos_token, add_bos)),
+        (writer.add_chat_template, template),
+    )
+    for add, value in optional:
+        if value is not None:
+            add(value)
     if split is not None:
         writer.add_uint16("split.no", split[0])
         writer.add_uint16("split.count", split[1])

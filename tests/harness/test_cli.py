@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from harness import console
 from harness.cli import app, in_full
 from harness.errors import EXIT_CODES, BadInputError
+from harness.features import COMMANDS, guide
 from schemas.contract import read
 from schemas.submission import Submission
 
@@ -140,17 +141,6 @@ def test_a_dry_run_fetches_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert "--dry-run fetches nothing" in unknown.stderr
 
 
-def test_an_existing_result_is_not_replaced(tmp_path: Path, models: list[str]) -> None:
-    kept = tmp_path / "kept.json"
-    kept.write_text("an hour's work")
-
-    result = call("run", *models, *SMALL, "--output", str(kept))
-
-    assert result.exit_code == 2
-    assert f"{kept} already exists; name another --output" in result.stderr
-    assert kept.read_text() == "an hour's work"
-
-
 def test_exit_codes_of_commands_are_documented() -> None:
     words = " ".join(call("--help").stdout.split())
 
@@ -181,6 +171,11 @@ def test_the_manual_has_the_exit_codes_of_the_program() -> None:
     )
 
     assert [int(code) for code in rows] == [*EXIT_CODES]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_names_a_guide_that_is_there(name: str) -> None:
+    assert (Path(__file__).parents[2] / guide(name)).is_file()
 
 
 def test_ctrl_c_is_answered_at_once_in_one_line_and_only_while_something_is_measured(

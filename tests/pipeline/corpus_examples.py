@@ -11,7 +11,7 @@ from estimates.model import Flag
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from schemas.submission import Submission, Trial
-from tests.samples import SampleCosts, sample
+from tests.samples import sample
 
 HONEST = tuple(sample(seed=seed, contributor=f"c{seed}", blocks=3) for seed in range(1, 7))
 VICTIM = HONEST[2]
@@ -43,11 +43,6 @@ def _times(each: Trial, factor: float) -> Trial:
     return replace(each, decode_ms=round((each.decode_ms or 0.0) * factor, 3))
 
 
-def _step(ms: float) -> Submission:
-    """A submission by somebody else on the same device with this plain step time."""
-    return sample(seed=60, contributor="zoe", costs=SampleCosts(step_ms=ms))
-
-
 def _layers(count: int | None) -> Submission:
     """A submission of somebody else under the target's name, with this many layers."""
     other = sample(seed=61, contributor="zoe")
@@ -77,8 +72,6 @@ def _built(rounds: float) -> Submission:
 
 RAISING: dict[str, Submission] = {
     "copied-times": copied(),
-    # Six others take 20 ms per token; 10 ms are 2.0 times as fast.
-    "far-from-peers": _step(10.0),
     "another-model": _layers(33),
     "unlike-peers": answers(equal=0),
     "unconfirmed": _built(0.8),
@@ -86,8 +79,6 @@ RAISING: dict[str, Submission] = {
 QUIET: dict[str, Submission] = {
     # Seven of hundreds of times may coincide.
     "copied-times": copied(VICTIM.trials[:7] + sample(seed=8, blocks=3).trials[7:]),
-    # 1.4 times as fast is no reason to doubt.
-    "far-from-peers": _step(14.3),
     "another-model": _layers(None),
     "unlike-peers": answers(equal=1),
     "unconfirmed": _built(0.97),

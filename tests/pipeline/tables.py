@@ -15,12 +15,13 @@ import msgspec
 from estimates import identity
 from estimates.model import Estimate, ExactnessCounts, Flag, Interval, Summary, Verdict
 from estimates.verdicts import judge
-from pipeline.collection.discover import Source
-from pipeline.collection.validation import AcceptedText
+from pipeline.collection.discover import Source, discover
+from pipeline.collection.validation import AcceptedText, checked, combined
 from pipeline.data import aggregate
 from pipeline.data.database import open_database
 from pipeline.data.load import AcceptedSubmission, load
 from schemas.codec import canonical_bytes
+from schemas.finding import Finding
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Origin, Submission, Task
 from tests.first_results import FIRST
@@ -29,6 +30,7 @@ from tests.samples import sample, sample_bytes
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 DATA = Path(__file__).resolve().parents[1] / "data"
 ARM = "draft-model-n4"
+FIGURES = ("at_most", "baseline_tps", "tokens_per_round", "round_cost")  # of an estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,18 +52,15 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     task: Task | None = "code",
     tier: str = "measured",
     depth: int = 4,
-    baseline_tps: float | None = None,
-    tokens_per_round: float | None = None,
-    round_cost: float | None = None,
-    at_most: bool = False,
     flags: tuple[Flag, ...] = (),
-    **machine: Any,  # noqa: ANN401 - what `sample` takes
+    **more: Any,  # noqa: ANN401 - what `sample` takes, and `FIGURES`
 ) -> Example:
     """One submission with one estimate for one arm on one task.
 
     Its verdict follows from its intervals, unless one is given. `request` is the stated request.
     """
-    whole = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
+    figures = {name: more.pop(name) for name in FIGURES if name in more}
+    whole = sample(tasks=("code",), prompts_per_task=1, blocks=1, **more)
     submission = replace(
         _with_one_arm(whole, depth),
         tier=tier,
@@ -71,23 +70,11 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     if verdict is None:
         verdict = judge(interval, of_request) if interval else "no-clear-difference"
     estimate = Estimate(
-        arm=ARM,
-        baseline="baseline",
-        task=task,
-        verdict=verdict,
-        prompts=3,
-        trials=12,
-        failed_trials=0,
-        speedup=speedup,
-        interval=interval,
-        stated_request=request,
-        stated_request_interval=of_request,
-        at_most=at_most,
-        baseline_tps=baseline_tps,
-        tokens_per_round=tokens_per_round,
-        round_cost=round_cost,
+        arm=ARM, baseline="baseline", task=task, verdict=verdict, prompts=3, trials=12,
+        failed_trials=0, speedup=speedup, interval=interval, stated_request=request,
+        stated_request_interval=of_request, **figures,
         exactness=ExactnessCounts(identical=2, diverged_near_tie=1, diverged=1, not_compared=0),
-    )
+    )  # fmt: skip
     return entry(submission, Summary(estimates=(estimate,), prompts=(), flags=flags))
 
 
@@ -269,6 +256,11 @@ def print_figures(
     ):
         connection.execute(f"insert into {table} by name select {columns}")
     return connection
+
+
+def findings(results: Path) -> list[Finding]:
+    """The findings on all files of a results folder."""
+    return combined((each, checked(each)) for each in discover(results)).findings
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

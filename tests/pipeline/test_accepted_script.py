@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from answers.acceptance import fitted
-from answers.answer import Answer, answer
-from answers.deciding import deciding, sentences
-from answers.kinds import machine_kind
-from answers.listed import listed_machines, listed_models, question_by_name
-from answers.machines import described_computer
-from answers.ways import OwnRounds
 from pipeline.site.pages.answer_card import words_of
 from pipeline.site.pages.answer_files import rules
 from pipeline.site.pages.answer_rows import COLUMNS, figures
+from planner.acceptance import fitted
+from planner.answer import Answer, answer
+from planner.deciding import deciding, sentences
+from planner.kinds import machine_kind
+from planner.listed import listed_machines, listed_models, question_by_name
+from planner.machines import described_computer
+from planner.ways import OwnRounds
 from tests.scripts import run
 
 QUESTIONS = 40

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from answers.answer import Answer
-from answers.evidence import pairs
 from pipeline.site.pages import evidence_file
 from pipeline.site.pages.answer_card import card_of, others, strip
 from pipeline.site.pages.answer_pages import CommonAnswer, common_answers
+from planner.answer import Answer
+from planner.evidence import pairs
 from tests.pipeline.tables import real_database
 
 

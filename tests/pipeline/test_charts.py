@@ -23,7 +23,6 @@ from pipeline.site.charts.theme import (
     darkened,
 )
 from pipeline.site.pages import overviews
-from pipeline.site.pages.device_and_model_pages import DEVICE_CHARTS
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
 from tests.nightly import few
@@ -161,7 +160,7 @@ def test_every_chart_is_on_a_page() -> None:
     sections = tomllib.loads((site / "moves.toml").read_text("utf-8")).values()
     described = {entry["chart"] for entry in sections}
 
-    assert drawn.union(described, overviews.CHARTS.values(), DEVICE_CHARTS) == definitions().keys()
+    assert drawn.union(described, overviews.CHARTS.values(), {"depths"}) == definitions().keys()
 
 
 def test_every_chart_has_a_query_a_picture_and_a_caption() -> None:
@@ -249,44 +248,15 @@ def test_the_map_shows_the_best_tier_of_a_square_and_what_is_usual_there(
     moved: duckdb.DuckDBPyConnection,
 ) -> None:
     rows = {
-        (row["backend"], row["task_label"]): (row["tier"], row["speedup"])
+        (row["choice"], row["task_label"]): (row["tier"], row["speedup"])
         for row in rows_of(moved, "whole_map")
     }
 
     assert rows["cuda", "Code"] == ("measured", 1.5)
     assert rows["cuda", "any"] == ("measured", 2.25)  # the most certain gain of three tasks
+    assert rows["Draft model", "Code"] == rows["any", "Code"]
     assert rows["any", "Chat"] == ("measured", 1.0)  # of 1 and 0.5, the figure of the map
     assert draw(moved, "whole_map").headline.endswith(": too few to summarize")
-
-
-def test_tasks_are_compared_within_a_setting_and_backends_within_a_card(
-    moved: duckdb.DuckDBPyConnection,
-) -> None:
-    by_task = {row["task_label"]: row["typical"] for row in rows_of(moved, "tasks")}
-
-    # The mean of the logarithms of 1, 1.5 and 2.25 is that of 1.5, on both backends.
-    assert by_task == {}  # two settings on a task are too few
-    assert [(row["line_label"], row["relative"]) for row in rows_of(moved, "backends")] == [
-        ("RTX 4060 8 GB · cuda ÷ vulkan · measured", pytest.approx(2.0))
-    ] * 3
-
-
-def test_backends_are_compared_only_at_the_same_depth() -> None:
-    runs = [
-        *(("cuda", task, 1.5, 4) for task in ("chat", "code", "math", "reasoning")),
-        *(("vulkan", task, 1.2, 4) for task in ("chat", "code", "math", "reasoning")),
-        ("vulkan", "reasoning", 1.8, 8),  # the figure through Vulkan
-    ]
-    connection = database(
-        *(
-            campaign(speedup, task=task, backend=backend, depth=depth, day=f"2026-11-{day:02}")
-            for day, (backend, task, speedup, depth) in enumerate(runs, start=1)
-        )
-    )
-
-    assert [(row["task_label"], row["relative"]) for row in rows_of(connection, "backends")] == [
-        (task, pytest.approx(1.25)) for task in ("Chat", "Code", "Math")
-    ]
 
 
 def test_the_typical_speedup_of_a_method_is_of_one_tier(moved: duckdb.DuckDBPyConnection) -> None:

@@ -1,9 +1,6 @@
 """The command line prints results on stdout and messages on stderr, with documented codes."""
 
 import gzip
-import json
-import subprocess
-import sys
 import threading
 from functools import partial
 from http.client import HTTPConnection
@@ -39,48 +36,11 @@ def rejected(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_valid_file_is_accepted_in_silence(tmp_path: Path) -> None:
-    path = put(tmp_path, sample(tasks=("code",), prompts_per_task=1, blocks=1))
-
-    command = [sys.executable, "-m", "pipeline", "validate", path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "1 file accepted\n"
-
-
-def test_without_a_path_the_results_of_the_repository_are_judged() -> None:
-    assert pipeline("validate").exit_code == 0
-
-
-def test_findings_are_one_per_line_with_file_place_and_rule(rejected: Path) -> None:
-    done = pipeline("validate", rejected)
-
-    assert done.exit_code == 1
-    (line,) = done.stdout.splitlines()
-    assert line.startswith(f"{rejected}: $: ")
-    assert line.endswith("]")
-
-
-def test_json_prints_the_same_findings(rejected: Path) -> None:
-    line = pipeline("validate", rejected).stdout.strip()
-
-    (finding,) = json.loads(pipeline("validate", "--json", rejected).stdout)
-
-    assert line == "{file}: {path}: {message} [{rule}]".format(**finding)
-
-
-def test_json_of_nothing_wrong_is_an_empty_list(tmp_path: Path) -> None:
-    path = put(tmp_path, sample(tasks=("code",), prompts_per_task=1, blocks=1))
-
-    assert json.loads(pipeline("validate", "--json", path).stdout) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["build", "--extra", "nowhere.json"], 1, "nowhere.json does not exist. "),
-        (["validate", "--colour"], 2, "No such option: --colour"),
+        (["build", "--colour"], 2, "No such option: --colour"),
     ],
 )
 def test_impossible_arguments_end_with_a_message_and_their_code(
@@ -90,13 +50,6 @@ def test_impossible_arguments_end_with_a_message_and_their_code(
 
     assert (done.exit_code, done.stdout) == (code, "")
     assert said in done.stderr
-
-
-def test_a_folder_without_results_is_not_accepted(tmp_path: Path) -> None:
-    done = pipeline("validate", tmp_path)
-
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"There is no JSON file in {tmp_path}. ")
 
 
 def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None:

@@ -4,22 +4,16 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
-from typer.testing import CliRunner
 
-from estimates.model import AnswerLength, Flag, Interval
-from harness.cli import app
+from estimates.model import Flag, Interval
 from pipeline.intake import comment, reply
 from pipeline.intake.reply import Reply, Result, UnreadableVerdictError
-from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, understand
-from schemas.contract import read
+from pipeline.intake.submission_digest import ArmResult, Understanding
 from schemas.finding import Finding
-from schemas.submission import Submission
-from schemas.vocabulary import no_verdict, sentence
 
 HOSTILE = [
     "@maintainers please merge",
@@ -33,37 +27,21 @@ HOSTILE = [
     "<!-- draftmap: verdict -->",
     "\\` \\[x](y) &lt;b&gt;",
 ]
-ROOT = Path(__file__).parents[2] / "results" / "community"
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
 def understanding(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
     """A summary in which every free text is the given one."""
-    figure = TaskResult(
-        verdict="helps",
-        prompts=32,
-        speedup=1.42,
-        interval=Interval(low=1.31, high=1.54),
-        baseline_tps=50.0,
-        tps=71.0,
-        whole_request=1.35,
-        whole_request_interval=Interval(low=1.25, high=1.46),
-    )
-    arm = ArmResult(
-        arm=text, role="speculation", method=text, draft=text, depth=4, results=(figure,)
-    )
+    interval = Interval(low=1.31, high=1.54)
+    arm = ArmResult(arm=text, verdict="helps", prompts=32, speedup=1.42, interval=interval)
     plain = Understanding(
         device=text,
         backend=text,
         engine=text,
         target=text,
-        size_class=text,
         tier="measured",
         profile="default",
         measured_on="2026-11-21",
-        suite=text,
-        prompts=32,
-        blocks=3,
         trials=288,
         failed_trials=0,
         arms=(arm,),
@@ -109,52 +87,17 @@ def test_a_line_break_does_not_leave_the_span() -> None:
     assert comment.code("a\n\n# b") == '`"a\\n\\n# b"`'
 
 
-def test_a_row_has_both_rates_their_speedup_and_the_whole_request() -> None:
-    text = comment.body(page("plain"))
+def test_an_arm_has_its_verdict_and_its_figure_or_the_reason_why_it_failed() -> None:
+    late = ArmResult(arm="b", verdict="uncertain", prompts=1, speedup=1.2, at_most=True)
+    failed = ArmResult(arm="c", verdict="failed", prompts=0, failure="out-of-memory")
+    own = understanding("a")
+    given = Result(file="x.json", understood=replace(own, arms=(*own.arms, late, failed)))
 
-    figures = "50.0 → 71.0 | 1.42× \\[1.31, 1.54] | 1.35× \\[1.25, 1.46] | 32 |"
-    assert f"| **all tasks** | △ helps | {figures}" in text
+    text = comment.body(replace(page("x"), results=(given,)))
 
-
-def test_the_pick_of_several_has_the_interval_that_a_terminal_shows() -> None:
-    file = ROOT / "nvidia-tesla-v100--qwen3-6-27b-iq4-xs--20260706-da509933.json"
-    submission = read(file.read_bytes())
-    assert isinstance(submission, Submission)
-    understood = understand(submission)
-    written = replace(page("x"), results=(Result(file=file.name, understood=understood),))
-
-    terminal = CliRunner().invoke(app, ["show", str(file)]).stdout
-
-    # The best of three arms, over all tasks.
-    assert (
-        "37.6 → 51.7 | 1.37× \\[1.34, 1.41]; corrected for the choice 1.37× \\[1.33, 1.41]"
-        in comment.body(written)
-    )
-    assert terminal.startswith("1.37× [1.33, 1.41]")
-
-
-def test_a_missing_verdict_has_its_reason_and_a_bound_is_called_one() -> None:
-    late = TaskResult(
-        verdict="uncertain", prompts=8, doubt="failures", speedup=1.2, at_most=True, task="code"
-    )
-    flagged = TaskResult(verdict="uncertain", prompts=8, doubt="not-interleaved", task="chat")
-    long = TaskResult(
-        verdict="slower-in-all",
-        prompts=8,
-        task="json",
-        pays_from=AnswerLength(tokens=1734.0, low=1104.0, high=4391.0),
-    )
-    arm = ArmResult(arm="a", role="speculation", method="mtp", results=(late, flagged, long))
-    given = Result(file="x.json", understood=understanding(arms=(arm,)))
-    written = replace(page("x"), results=(given,), findings=(), finding_count=0)
-
-    text = comment.body(reply.from_bytes(reply.to_bytes(written)))
-
-    assert "| at most 1.20× |" in text
-    assert f"- {no_verdict('failures')} (code)" in text
-    assert "- No verdict. Arms ran one after another or in an unknown order" in text
-    pays = sentence("pays-from", length="1,700 tokens (1,100 to 4,400)")
-    assert f"- {pays} (json)" in text
+    assert "- `a`: △ helps, 1.42× \\[1.31, 1.54] over 32 prompts\n" in text
+    assert "- `b`: ○ uncertain, at most 1.20× over 1 prompt\n" in text
+    assert "- `c` failed (`out-of-memory`); " in text
 
 
 def test_a_result_for_somebody_else_says_so() -> None:

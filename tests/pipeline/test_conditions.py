@@ -10,8 +10,6 @@ import pytest
 
 from estimates.identity import canonical_name, identify, non_default
 from estimates.summary import summarize
-from pipeline.collection.discover import discover
-from pipeline.collection.validation import findings_of
 from pipeline.data.database import open_database
 from pipeline.intake.authorship import Sending, sending_findings
 from pipeline.site.charts import draw
@@ -24,7 +22,7 @@ from schemas.rig import PowerMode
 from schemas.submission import Settings, Submission
 from tests.contexts import at_depth
 from tests.nightly import few
-from tests.pipeline.tables import database, entry, one, rows
+from tests.pipeline.tables import database, entry, findings, one, rows
 from tests.samples import SETTINGS, sample
 
 OLD = sorted((Path(__file__).parents[1] / "data" / "version_1").glob("*.json"))
@@ -134,12 +132,11 @@ def test_two_versions_of_a_suite_and_their_settings_meet_in_no_cell() -> None:
     assert list(axes_of(frame(connection, "explore_cells"))) == ["suite"]
 
 
-def test_maps_and_predictions_know_the_usual_settings_only() -> None:
+def test_maps_know_the_usual_settings_only() -> None:
     alone, both = known(sample()), known(sample(), at_depth(512), at_depth(4096))
 
     for question in (
         "select device, task, scope, speedup, dots, other_dots from pair order by all",
-        "select cell, predicted_speedup from prediction order by all",
         "select device, task, speedup from speedup order by all",
     ):
         assert rows(both, question) == rows(alone, question), question
@@ -237,7 +234,7 @@ def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
 
     tables = open_database(tmp_path)
 
-    assert not tuple(findings_of(discover(tmp_path)))
+    assert not findings(tmp_path)
     assert (folder / name).read_bytes() == data
     assert rows(tables, "select submission, file, temperature from submission") == [
         (name.removesuffix(".json"), name, None)

@@ -1,6 +1,5 @@
 """Copies are found, and honest submissions are not flagged."""
 
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +9,6 @@ import pytest
 
 from pipeline.collection.plausibility import CORPUS_FLAGS, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
-from pipeline.collection.plausibility.peers import distance, speeds_of_others
 from pipeline.collection.plausibility.scatter import ScatterIndex, scatter_of
 from schemas import contract
 from schemas.submission import Submission, Trial
@@ -54,13 +52,6 @@ def test_a_flag_is_raised_by_its_example(name: str) -> None:
 @pytest.mark.parametrize("name", CORPUS_FLAGS)
 def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
     assert name not in names(QUIET[name])
-
-
-@pytest.mark.parametrize(("others", "flagged"), [(4, True), (3, False)])
-def test_four_other_results_are_needed_for_a_usual_range(others: int, *, flagged: bool) -> None:
-    found = names(RAISING["far-from-peers"], HONEST[:others])
-
-    assert ("far-from-peers" in found) == flagged
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.93, 1.07, 3.0])
@@ -163,21 +154,6 @@ def test_a_single_forger_casts_no_doubt_on_others_in_a_build() -> None:
 
 def test_an_empty_corpus_raises_nothing() -> None:
     assert corpus_flags(VICTIM, ()) == ()
-
-
-def test_the_distance_from_peers_by_hand() -> None:
-    # Of the logarithms 1, 2, 4, 10 the median is 3; the distances 2, 1, 1, 7 have the median 1.5.
-    found, score = distance(math.e**6, np.array([1.0, 2.0, 4.0, 10.0]))
-
-    assert found == pytest.approx(3.0)
-    assert score == pytest.approx(3.0 / (1.4826 * 1.5))
-
-
-def test_a_voter_is_not_compared_with_themselves() -> None:
-    speeds = {"ada": 0.0, "bob": 2.0, "eve": 3.0}
-
-    assert speeds_of_others(speeds, "bob").tolist() == [0.0, 3.0]
-    assert speeds_of_others(speeds, "nobody").tolist() == [0.0, 2.0, 3.0]
 
 
 def with_noise(share: float) -> tuple[Trial, ...]:

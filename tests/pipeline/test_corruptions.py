@@ -1,13 +1,10 @@
-"""Every corrupted result shows its flag or rule wherever the result is shown."""
+"""Every corrupted result has its flag or rule in the reply to a pull request."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from estimates.summary import summarize
-from harness.cli import app
 from pipeline.intake.authorship import Sending, sending_findings
 from schemas import contract
 from schemas.codec import canonical_bytes
@@ -24,8 +21,6 @@ from tests.pipeline.corruptions import (
     changed,
 )
 
-NAMED = pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row in ROWS])
-
 
 def at_the_gate(data: bytes) -> set[str]:
     """The rules and flags in the comment on a pull request with this file."""
@@ -36,19 +31,9 @@ def at_the_gate(data: bytes) -> set[str]:
     return {finding.rule for finding in sent} | {flag.name for flag in summarize(read).flags}
 
 
-@NAMED
+@pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row in ROWS])
 def test_the_gate_names_every_corruption(document: Document, change: Change, name: str) -> None:
     assert name in at_the_gate(changed(document, change))
-
-
-@NAMED
-def test_show_names_every_corruption(
-    document: Document, change: Change, name: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "result.json"
-    path.write_bytes(changed(document, change))
-
-    assert name in CliRunner().invoke(app, ["show", str(path)]).output
 
 
 @pytest.mark.parametrize("document", [MEASURED, ON_CPU, IMPORTED, REPEATED])

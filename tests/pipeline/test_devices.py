@@ -7,9 +7,8 @@ from pipeline.intake import comment
 from pipeline.intake.reply import Reply, Result
 from pipeline.intake.submission_digest import understand
 from schemas.submission import Device, Gpu, Submission
-from tests.pipeline.corpus_examples import corpus_flags
 from tests.pipeline.tables import database, entry, one
-from tests.samples import SampleCosts, sample
+from tests.samples import sample
 
 BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
 
@@ -51,24 +50,3 @@ def test_two_cards_are_one_device_in_the_table_and_the_comment() -> None:
     (label,) = one(database(entry(pair, summarize(pair))), "select device_label from setup")
 
     assert f"- Machine: `{label}`, `cuda`\n" in comment.body(reply)
-
-
-def test_two_cards_at_twice_the_speed_of_one_raise_no_flag() -> None:
-    singles = [_rate(20.0, BIG, seed=seed) for seed in range(6)]
-
-    twice = corpus_flags(_rate(10.0, BIG, BIG, seed=7), singles)
-    alone = corpus_flags(_rate(10.0, BIG, seed=7), singles)
-
-    assert [flag.name for flag in twice] == []
-    assert [flag.name for flag in alone] == ["far-from-peers"]
-
-
-def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
-    """A result of a separate contributor on these cards, with this plain step time."""
-    plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=SampleCosts(step_ms=step_ms))
-    cards = tuple(Device(name=f"CUDA{number}", kind="gpu") for number, _ in enumerate(gpus))
-    return replace(
-        plain,
-        machine=replace(plain.machine, gpus=gpus),
-        engine=replace(plain.engine, devices=cards),
-    )

@@ -4,16 +4,16 @@ from importlib import resources
 
 import pytest
 
-from answers.evidence import PairFigure
-from answers.evidence import pairs as shipped
 from pipeline.site.pages import evidence_file
+from planner.evidence import PairFigure
+from planner.evidence import pairs as shipped
 from schemas.vocabulary import METHODS
 from tests.pipeline.tables import campaign, database, real_database
 
 MOST_BYTES = 350_000
 # The share of devices and models that both have.
 FRESH = 0.9
-SHIPPED = resources.files("answers").joinpath("evidence.json")
+SHIPPED = resources.files("planner").joinpath("evidence.json")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pipeline.site.pages import strips
+from pipeline.site.pages import evidence_file, strips
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from pipeline.site.tally import spread, tally
@@ -35,6 +35,24 @@ def test_a_page_says_that_its_answer_rests_on_one_unknown_person() -> None:
 
     assert "No contributor known to the maintainers" in page.text
     assert "No contributor known to the maintainers" not in known.text
+
+
+def test_a_page_begins_with_the_answer_for_the_pair_that_most_people_published() -> None:
+    row = {"device": "RTX 3090 24 GB", "target": "Qwen3.8-27B", "method": "mtp", "depth": 2}
+    connection = print_figures(
+        database(),
+        *({**row, "person": who, "speedup": 1.5, "plain": 40.0} for who in ("ada", "bob")),
+    )
+    connection.execute("update published_rate set device_label = device, vram_gib = 24")
+    pairs = tuple(evidence_file.pairs(connection))
+
+    (device,) = place_pages(connection, SITE, ["device"], pairs=pairs)
+    (bare,) = place_pages(connection, SITE, ["device"])
+
+    verdict = device.text.index('data-slot="verdict"')
+    assert verdict < device.text.index('class="dm-ranked"')
+    assert "--spec-type draft-mtp" in device.text  # the command that the answer recommends
+    assert 'data-slot="verdict"' not in bare.text
 
 
 def test_first_rows_are_those_of_several_or_known_people() -> None:

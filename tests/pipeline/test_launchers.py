@@ -16,12 +16,12 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from answers.answer import answer
-from answers.evidence import PairFigure
-from answers.listed import question_by_name
-from answers.machines import MachineWords, described_computer
-from answers.names import read_model
-from pipeline.site.pages.launchers import COLUMNS, FOLDER, key, methods_of
+from pipeline.site.pages.launchers import COLUMNS, FOLDER, QUANTISATIONS, key, methods_of
+from planner.answer import answer
+from planner.evidence import PairFigure
+from planner.listed import question_by_name
+from planner.machines import MachineWords, described_computer
+from planner.names import read_model
 from tests.scripts import NODE
 from tests.sites import built_site
 from tools.serve import Handler
@@ -130,7 +130,7 @@ def _in_terminal(site: Path, _: str, repository: str, method: str, card: str) ->
     assert slug == read_model(repository.replace("Qwen_Qwen", "Qwen")).slug
     pairs = {slug: [each for each in evidence if each.model == slug]}
     computer = described_computer(MachineWords(gpus=(card,)))
-    question = question_by_name(name, computer, pairs=pairs)
+    question = question_by_name(f"{name}:{QUANTISATIONS['4-bit']}", computer, pairs=pairs)
     assert question is not None
     return methods_of(answer(question)).get(method, [None] * len(COLUMNS))
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from answers.evidence import PairFigure
 from pipeline.site.build import build
+from planner.evidence import PairFigure
 from schemas.vocabulary import METHODS, say
 from tests.pipeline.test_one_figure import Figures, by_hand, collection
 from tools import reported

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.errors import BadInputError
-from harness.imports import llama_server
+from harness.imports.measured_arms import read as read_arms
 from harness.imports.source_files import Given, given
 from pipeline.site.pages.slower import knowledge, reasons
 from tests import scripts
@@ -136,10 +136,10 @@ def test_the_importer_reads_whole_requests_with_what_is_known(name: str) -> None
     line = "eval time = 10.00 ms / 11 tokens (0.91 ms per token, 1100.00 tokens per second)\n"
     plain = Given(name="plain.log", data=line.encode() * len(IMPORTED[name]))
 
-    (part,) = llama_server.read([plain, given(PASTED / name)]).parts
+    measured = read_arms([plain, given(PASTED / name)])
 
-    found = [each for each in part.records if each.arm != "baseline"]
-    assert [(e.output_tokens, e.per_second, e.drafted, e.accepted) for e in found] == [
+    found = [each for arm, _, each in measured.requests if arm != "baseline"]
+    assert [(e.number("tokens"), e.rate, e.drafted, e.number("accepted")) for e in found] == [
         (tokens, pytest.approx(rate, rel=0.001), drafted, accepted)
         for tokens, rate, drafted, accepted in IMPORTED[name]
     ]
@@ -150,7 +150,7 @@ def test_a_log_without_requests_is_refused_and_the_page_that_reads_it_named(name
     with pytest.raises(
         BadInputError, match="paste the text into the page 'Why is it slower"
     ) as caught:
-        llama_server.read([given(PASTED / name)])
+        read_arms([given(PASTED / name)])
 
     assert str(caught.value).count("\n") == 0
 
@@ -158,10 +158,10 @@ def test_a_log_without_requests_is_refused_and_the_page_that_reads_it_named(name
 def test_a_repeated_request_from_the_cache_is_left_out_and_listed() -> None:
     files = [given(PASTED / f"cached_repeat_{arm}.log") for arm in ("off", "on")]
 
-    parsed = llama_server.read(files)
+    measured = read_arms(files)
 
-    assert [each.prompt for each in parsed.parts[0].records] == ["request-1", "request-1"]
-    assert sum("prompt was in the cache" in line for line in parsed.left_out) == 6
+    assert [at for _, at, _ in measured.requests] == [1, 1]
+    assert sum("prompt was in the cache" in line for line in measured.left_out) == 6
 
 
 def test_a_head_whose_rounds_cost_far_more_than_its_tokens_is_a_fault_of_the_build(
@@ -236,11 +236,11 @@ def test_a_file_with_both_runs_is_refused_by_the_importer() -> None:
     both = (PASTED / "quoted_mtp_bench.txt", PASTED / "mtp_bench.txt")
 
     with pytest.raises(BadInputError, match="several runs; give each run its own file"):
-        llama_server.read([given(path) for path in both])
+        read_arms([given(path) for path in both])
 
 
 def test_a_text_that_the_page_cannot_use_is_not_sent_to_it() -> None:
     text = b"prompt eval time = 900.00 ms / 20 tokens (45.00 ms per token)\n"
 
     with pytest.raises(BadInputError, match="give the whole log"):
-        llama_server.read([Given(name="log", data=text)])
+        read_arms([Given(name="log", data=text)])

@@ -18,6 +18,7 @@ CtxLimit:913/8192, Amt:101/512, Init:0.01s, Process:0.52s (500.00T/s), Generate:
 (Draft Results - Success:60, Failure:12)
 13.10 tok/sec • 400 tokens • 0.40s to first token
 Tokens/Second: 13.10
+slot update_slots: id  3 | task 0 | accepted 2/16 draft tokens, new n_tokens = 664
 Predicted Tokens: 400
 Accepted 180/700 draft tokens (25.7%)
 CtxLimit:1897/9216, Init:0.02s, Processed:549 in 1.26s (434.68T/s), Generated:139/1536 in 2.95s (47.12T/s), Total:4.23s

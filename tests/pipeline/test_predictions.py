@@ -9,9 +9,6 @@ from importlib import resources
 
 import pytest
 
-from answers.acceptance import fitted
-from answers.estimate import typical
-from answers.kinds import machine_kind
 from bench.predictions import accepted
 from bench.predictions.__main__ import FIGURES, LEDGER, Inputs, inputs_of, shipped
 from bench.predictions.folds import fold_of, left_out, predictions
@@ -19,6 +16,9 @@ from bench.predictions.ledger import accuracy, ledger_file, months, read, update
 from bench.predictions.measures import Scored, errors, held, people, side
 from bench.predictions.rows import Seen
 from bench.predictions.typical import medians
+from planner.acceptance import fitted
+from planner.estimate import typical
+from planner.kinds import machine_kind
 from tests.nightly import few
 from tests.pipeline.tables import real_database
 
@@ -41,7 +41,7 @@ def test_the_shipped_medians_have_the_kinds_of_the_results(inputs: Inputs) -> No
 
 
 def test_the_file_is_small_enough_to_read() -> None:
-    data = resources.files("answers").joinpath("fitted.json").read_bytes()
+    data = resources.files("planner").joinpath("fitted.json").read_bytes()
 
     assert len(data) <= MOST_BYTES
 

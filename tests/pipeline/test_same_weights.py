@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from answers.presets import presets
 from estimates.identity import canonical_name
 from pipeline.data.database import open_database
+from planner.presets import presets
 from schemas.submission import Submission
 from schemas.vocabulary import WEIGHTS
 from tests.samples import sample, sample_bytes

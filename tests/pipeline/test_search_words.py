@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from answers.evidence import pairs
-from answers.listed import PROCESSORS, listed_machines, listed_models, model_label
-from answers.names_table import names_table
+from planner.evidence import pairs
+from planner.listed import PROCESSORS, listed_machines, listed_models, model_label
+from planner.names_table import names_table
 from tests import scripts
 
 TERMS = 'import { terms } from "./terms.js";\nconst answer = (texts) => texts.map(terms);'
@@ -21,10 +21,10 @@ const answer = (asked) =>
 """
 MEANS = """
 import { machineFor, modelFor } from "./listed.js";
-import { read, readModel } from "./names.js";
-const answer = ({ data, machines, models }) => ({
-  machines: machines.map((text) => machineFor(data, read(data.names, text).machine, text)),
-  models: models.map((text) => modelFor(data, readModel(data.names, text))),
+import { read, readModel, unpacked } from "./names.js";
+const answer = ({ data, machines, models, names = unpacked(data.names) }) => ({
+  machines: machines.map((x) => machineFor({ ...data, names }, read(names, x).machine, x)),
+  models: models.map((text) => modelFor(data, readModel(names, text))),
 });
 """
 
@@ -102,6 +102,8 @@ def test_a_search_finds_lines_with_all_its_words(
         ("5x 3060", "3 × RTX 3060", "5 of them are not listed"),  # noqa: RUF001
         ("bosgame m5 128gb", "Radeon 8060S", None),
         ("12 GB", "12 GB card", None),
+        # A known card without answers of its own, with its usual memory of 8 GB.
+        ("RX 6600M", "8 GB card", "rx 6600m is not listed; its speed is a guess"),
         ("14 GB", "12 GB card", "14 GB are not listed; its speed is a guess"),
         (
             "Quadro K6000 12GB",

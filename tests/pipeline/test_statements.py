@@ -24,7 +24,7 @@ SIZES = (3, 7, 14, 32)
 PEOPLE = ("ada", "bob", "cyd", "dan")
 ENGINES = ("llama.cpp", "vLLM", "MLX", "llama.cpp, turboquant fork")
 RUNNERS = {"llama-server": "llama.cpp server", "llama-cpp-python": "llama.cpp"}
-COUNTED = {"break_even", "predictions", "whole_map", "finding"}
+COUNTED = {"break_even", "whole_map", "finding"}
 # Three seeds whose collections have every kind of sentence. `python -m bench.statements` reads 500.
 SEEDS = ((5, 8, 9), range(12))
 
@@ -292,7 +292,7 @@ def said(request: pytest.FixtureRequest) -> list[Said]:
 
 def test_sentences_about_random_collections_agree_with_their_tables(said: list[Said]) -> None:
     assert [each.text for each in said if contradicted(each)] == []
-    assert {each.kind for each in said} >= RULES.keys() - {"backends", "losses"}
+    assert {each.kind for each in said} >= RULES.keys() - {"losses"}
 
 
 def test_a_sentence_with_another_number_is_found(said: list[Said]) -> None:

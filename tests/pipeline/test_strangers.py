@@ -229,16 +229,6 @@ sha256 = "{LISTED}"
 """
 
 
-def test_only_maintainers_add_imports_from_a_listed_original(repository: Repository) -> None:
-    repository.git("checkout", "--quiet", "main")
-    (repository.path / "results" / "sources.toml").write_text(SOURCES, "utf-8")
-    repository.commit()
-
-    assert branch(repository, SMALL, IMPORTED) == {"listed-original"}
-    agreed = Sending(labels=frozenset({"on-behalf"}))
-    assert repository.judge(agreed).decision == "accepted"
-
-
 def test_an_import_is_unknown_once_one_from_its_original_is_withdrawn(tmp_path: Path) -> None:
     (tmp_path / "sources.toml").write_text(SOURCES, "utf-8")
     first = put(tmp_path, replace(SMALL, tier="imported", origin=IMPORTED.origin))
@@ -286,24 +276,6 @@ def test_the_first_row_of_a_list_rests_on_somebody_known(query: str) -> None:
 
     assert (first.backing, round(first.speedup, 1)) == (0, 1.2)
     assert {each.backing for each in rest} == {2}
-
-
-def test_cost_and_yield_of_a_round_are_those_of_known_people() -> None:
-    made = [
-        campaign(
-            1.2, within=(1.19, 1.21), task=task, contributor=name, tokens_per_round=tokens,
-            round_cost=tokens / 1.2, day=f"2026-11-{day}",
-        )
-        for day, task in ((21, "code"), (22, None))
-        for name, tokens in (("ada", 2.4), (EVE, 4.8))
-    ]  # fmt: skip
-
-    beside = database(*made, new=(EVE,))
-
-    assert rows(beside, "select tokens_per_round, results from round_cost") == [(2.4, 1)]
-    assert rows(
-        beside, "select tokens_per_round, results from acceptance_curve where tier = 'measured'"
-    ) == [(2.4, 1)]
 
 
 @pytest.mark.parametrize(

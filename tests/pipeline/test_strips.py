@@ -222,6 +222,23 @@ def test_each_person_counts_with_the_depth_nearest_to_the_usual_one_and_as_publi
     assert "rates of 3" in strips.strip(found).words
 
 
+def test_a_ring_is_a_person_and_a_dot_is_one_of_several_figures_of_a_person() -> None:
+    # Ada's median of 1.2, 1.5 and 1.8 is 1.5, so her ring is there; the other two are dots.
+    three = ({"person": "ada", "speedup": speedup} for speedup in (1.2, 1.5, 1.8))
+    (found,) = strips.main_rows(printed(*three, {"person": "bob", "speedup": 1.1}))
+
+    assert (found.people, found.dots) == (2, [1.1, 1.5])
+    assert [dot["speedup"] for dot in found.other_dots] == [1.2, 1.8]
+    assert (found.least, found.most) == (1.1, pytest.approx(1.5))
+    assert (found.lowest, found.highest) == (1.1, 1.8)
+
+
+def test_an_end_of_the_axis_says_that_figures_may_lie_beyond_it() -> None:
+    assert strips.axis()[0] == ("\N{LESS-THAN OR EQUAL TO}0.4", 0.0)
+    assert strips.position(0.07) == 0.0
+    assert strips.axis()[-1] == ("\N{GREATER-THAN OR EQUAL TO}5", 100.0)
+
+
 def test_common_devices_are_in_sight_and_the_rest_is_folded() -> None:
     cards = ("RTX 3060 12 GB", "RTX 4090 24 GB", *(f"card {number}" for number in range(150)))
     many = printed(*({"person": "ada", "device": each, "speedup": 1.5} for each in cards))

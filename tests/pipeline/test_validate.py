@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.collection.discover import discover, named
-from pipeline.collection.validation import findings_of
+from pipeline.collection.discover import discover
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
 from schemas.submission import Submission
-from tests.pipeline.tables import canonical_name, one, put, rows
+from tests.pipeline.tables import canonical_name, findings, one, put, rows
 from tests.samples import sample, sample_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +20,7 @@ def small(**changes: object) -> Submission:
 
 
 def rules_of(results: Path) -> list[str]:
-    return [finding.rule for finding in findings_of(discover(results))]
+    return [finding.rule for finding in findings(results)]
 
 
 def test_a_canonical_file_is_accepted(tmp_path: Path) -> None:
@@ -44,11 +43,10 @@ def test_results_of_a_month_are_part_of_the_collection_wherever_they_lie(tmp_pat
     before = [source.path.name for source in discover(tmp_path)]
     month = tmp_path / "community" / "2026" / "11"
     month.mkdir(parents=True)
-    moved = flat[1].rename(month / flat[1].name)
+    flat[1].rename(month / flat[1].name)
 
     assert [source.path.name for source in discover(tmp_path)] == before
     assert rules_of(tmp_path) == []
-    assert [source.place for source in named([moved])] == ["corpus"]
 
 
 def test_a_result_in_the_folder_of_another_month_is_refused(tmp_path: Path) -> None:
@@ -100,7 +98,7 @@ def test_the_same_content_twice_is_rejected_once(tmp_path: Path) -> None:
     twin = path.with_name(f"zzz{path.name}")
     twin.write_bytes(path.read_bytes())
 
-    (finding,) = findings_of(discover(tmp_path))
+    (finding,) = findings(tmp_path)
 
     assert (finding.file, finding.rule) == (str(twin), "duplicate")
 
@@ -127,25 +125,7 @@ def test_any_invalid_bytes_become_findings(data: bytes, tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "some-name.json").write_bytes(data)
 
-    assert len({each.file for each in findings_of(discover(tmp_path))}) == 2
-
-
-def test_a_file_anywhere_else_may_have_any_name(tmp_path: Path) -> None:
-    path = tmp_path / "X.json"
-    path.write_bytes(sample_bytes(small()))
-
-    assert not tuple(findings_of(named([path])))
-
-
-def test_a_missing_path_is_a_finding_and_the_others_are_judged(tmp_path: Path) -> None:
-    nowhere, broken = tmp_path / "nowhere.json", tmp_path / "broken.json"
-    broken.write_text("{}")
-
-    found = tuple(findings_of(named([nowhere, broken])))
-
-    (finding,) = (each for each in found if each.file == str(nowhere))
-    assert (finding.rule, finding.path) == ("file-exists", "$")
-    assert str(broken) in {each.file for each in found}
+    assert len({each.file for each in findings(tmp_path)}) == 2
 
 
 def test_one_rejected_file_stops_the_build_and_all_findings_are_printed(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from answers.presets import preset_named
 from pipeline.site.pages.shown_commands import fill
 from pipeline.site.pages.strips import main_rows
 from pipeline.site.pages.what_moves_it import reference_devices
 from pipeline.site.rows import read
+from planner.presets import preset_named
 from schemas.vocabulary import REFERENCE_MODELS
 from tests.pipeline.tables import Example, campaign, database, real_database
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("answers", "draftmap", "estimates", "harness", "schemas")
+FOLDERS = ("planner", "draftmap", "estimates", "harness", "schemas")
 FILES = ("pyproject.toml", "LICENSE")
 
 

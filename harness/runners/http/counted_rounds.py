@@ -11,7 +11,7 @@ splits the tokens of a round into two chunks.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from harness.runners.base import Totals
@@ -47,6 +47,13 @@ class Counted:
     histogram: tuple[int, ...] | None = None
     lengths: tuple[int, ...] | None = None
     depth: int | None = None
+
+    def in_levels(self, levels: int) -> "Counted":
+        """Count one drafted token for each level of a tree, of which a round accepts at most one.
+
+        Without the number of rounds, the counts stay as reported.
+        """
+        return self if self.steps is None else replace(self, drafted=self.steps * levels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

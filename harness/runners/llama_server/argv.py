@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from answers.engine_commands import parts, sizes, stages
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import FailedError, Failure
 from harness.runners.devices import default_threads
 from harness.runners.http import process
 from harness.runners.llama_server.abilities import Abilities
+from planner.engine_commands import parts, sizes, stages
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
@@ -126,6 +126,8 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
         return
     if method.type == "other" and not method.chain:
         raise _unknown(f"method {method.name}")
+    if method.nodes:
+        raise _unknown("draft trees; leave out nodes")
     _force(words, method)
     if method.draft:
         _with_draft(words, method.draft, campaign)

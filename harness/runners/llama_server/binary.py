@@ -31,7 +31,7 @@ _LIBRARY = re.compile(r"\.(?:so|dylib|dll)(?:\.|$)")
 _LIST_DEVICES = "--list-devices"
 _DEVICE = re.compile(
     r"^[ \t]*+(?P<name>[A-Za-z]+[0-9]*): (?P<what>.+?) "
-    r"\((?P<total>\d+) MiB(?:, (?P<free>\d+) MiB free)?\)",
+    r"\((?P<total>\d+) MiB(?:, \d+ MiB free)?\)",
     re.MULTILINE,
 )
 
@@ -59,9 +59,6 @@ class Binary:
 
     def devices(self) -> tuple[Device, ...]:
         return read_devices(self._output(_LIST_DEVICES))
-
-    def free_mib(self) -> dict[str, int]:
-        return read_free(self._output(_LIST_DEVICES))
 
     def backend(self, campaign: Campaign, stated: str | None) -> Backend:
         """Return the backend: from the devices that the build lists, else as `stated` by the user.
@@ -99,14 +96,11 @@ class Binary:
             settings=self._settings(campaign),
         )
 
-    def template(self, campaign: Campaign) -> str | None:
-        path = campaign.target.path
-        return chat_template(path) if path is not None and path.is_file() else None
-
     def _settings(self, campaign: Campaign) -> Settings:
         settings, threads = campaign.settings, campaign.settings.threads or default_threads()
         stated = recorded(settings, engines.SERVER_PROGRAM)
-        takes_mode = "-fa" in self.abilities.takes_value
+        takes_mode, target = "-fa" in self.abilities.takes_value, campaign.target
+        template = chat_template(target.on_disk) if target.is_here else None
         return replace(
             stated,
             context_tokens=settings.context_tokens,
@@ -115,7 +109,7 @@ class Binary:
             micro_batch_tokens=settings.batch_tokens,
             threads=threads,
             threads_batch=threads,
-            thinking=thinking.state(self.template(campaign), "", asked=settings.thinking),
+            thinking=thinking.state(template, "", asked=settings.thinking),
         )
 
     def _output(self, flag: str) -> str:
@@ -166,11 +160,6 @@ def read_devices(text: str) -> tuple[Device, ...]:
         )
         for match in _DEVICE.finditer(text)
     )
-
-
-def read_free(text: str) -> dict[str, int]:
-    """Return the free memory by device in the output of `--list-devices`, if it is stated there."""
-    return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
 def read_version(text: str) -> tuple[str, str | None, int | None]:

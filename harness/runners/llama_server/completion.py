@@ -95,19 +95,6 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
     return values.read_as(_Rendered, answer, what="the server did not render the prompt").prompt
 
 
-def require_switch(client: Client) -> None:
-    """Raise `BadAnswerError` if the server ignores the template's switch for thinking.
-
-    Builds before 2025 do not support `chat_template_kwargs`, so a model would always think.
-    """
-    with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
-    if with_thoughts == without:
-        raise values.BadAnswerError(
-            "this llama-server cannot switch the model's thinking off; use a newer build, or "
-            "measure with --thinking"
-        )
-
-
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
     """Return a text's token ids; special tokens in the text are parsed, and BOS is added."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})

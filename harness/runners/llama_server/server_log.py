@@ -1,7 +1,6 @@
 """Read from a llama-server's log how many layers and how much memory are on the GPU."""
 
 import re
-from collections.abc import Mapping
 from itertools import pairwise
 
 from schemas.submission import DeviceMemory
@@ -35,32 +34,18 @@ def _layers(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def buffers_mib(text: str) -> dict[str, float]:
-    """Return the memory in MiB that the server reserved, by device: weights, caches, work space."""
+def in_use(text: str) -> tuple[DeviceMemory, ...] | None:
+    """Return the memory that the server reserved, by device: weights, caches, work space.
+
+    The driver's own share is not included. `None` if the log does not state any size.
+    """
     sizes: dict[str, float] = {}
     for name, size in _SIZE.findall(text):
         device = name.removesuffix("_Mapped").removesuffix("_Host").removesuffix("_REPACK")
         sizes[device] = sizes.get(device, 0.0) + float(size)
-    return sizes
-
-
-def in_use(
-    text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
-) -> tuple[DeviceMemory, ...] | None:
-    """Return the memory used on each device: the larger of two figures.
-
-    One is the sum of the buffers in the log. The other is the decrease in the device's free memory
-    since the start, which also includes the driver's share, but is too small if another process
-    ended meanwhile. Returns `None` if nothing is known.
-    """
-    reserved = {name: round(size) for name, size in buffers_mib(text).items()}
-    gone = {
-        name: free_mib - after_mib[name]
-        for name, free_mib in before_mib.items()
-        if name in after_mib
-    }
-    most = {name: max(reserved.get(name, 0), gone.get(name, 0)) for name in {*reserved, *gone}}
     return (
-        tuple(DeviceMemory(device=name, peak_mib=size) for name, size in sorted(most.items()))
+        tuple(
+            DeviceMemory(device=name, peak_mib=round(size)) for name, size in sorted(sizes.items())
+        )
         or None
     )

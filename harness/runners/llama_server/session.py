@@ -10,7 +10,6 @@ from dataclasses import replace
 from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, FailedError, Generation, PreparedArm, StepTimes
 from harness.runners.device_placement import placement_of
 from harness.runners.failures import failure_in_log, reason_in
@@ -40,15 +39,13 @@ class LlamaServerSession(ServerSession[Server]):
 
     def _prepared(self, arm: ArmPlan) -> PreparedArm:
         """Prepare the arm's server, and read the placement of layers and the memory use."""
-        self.rest()
-        free_mib = self._binary.free_mib()
         prepared = super()._prepared(arm)
         log = self._server_of(arm, 0).log()
         target, draft = resident_layers(log)
         return replace(
             prepared,
             placement=placement_of(arm, self._campaign, target_layers=target, draft_layers=draft),
-            peak_memory=in_use(log, before_mib=free_mib, after_mib=self._binary.free_mib()),
+            peak_memory=in_use(log),
         )
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
@@ -101,9 +98,6 @@ class LlamaServerSession(ServerSession[Server]):
         """Return the prompt's token ids, rendered once; every arm gets the same ids."""
         text = prompt.text
         if text not in self._prompts:
-            template = self._binary.template(self._campaign)
-            if not self._prompts and not prompt.thinking and has_switch(template):
-                completion.require_switch(server.client)
 
             def tokens_of(each: str) -> tuple[int, ...]:
                 whole = completion.rendered(server.client, each, thinking=prompt.thinking)

@@ -1,17 +1,12 @@
 """Raise the flags that need a comparison with the rest of the corpus. Flags never reject."""
 
-import math
 from collections.abc import Callable, Iterator
 from itertools import islice
 from operator import itemgetter
 
-import numpy as np
-from numpy.typing import NDArray
-
 from estimates.flags import in_order
 from estimates.flags.observation import Observation, bounds, flag
 from estimates.model import Flag
-from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.arm_outputs import OutputAgreement, agreement
 from pipeline.collection.plausibility.corpus import (
     ANONYMOUS,
@@ -21,7 +16,6 @@ from pipeline.collection.plausibility.corpus import (
 )
 from schemas.vocabulary.flags import Severity
 
-PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
 MOST_PEERS = 16  # the maximum number of accounts that one arm is compared with
 
@@ -35,7 +29,7 @@ def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Another submission has the same times, to many digits, or the same ratios, or scatter.
+    """Another submission has the same times, to many digits, or the same scatter.
 
     The message names the submission that shares the most of the first of these.
     """
@@ -66,38 +60,6 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
     own_date, other_date = own.submission.measured_from, other.submission.measured_from
     is_first = (own_date, candidate.position) < (other_date, position)
     return "caution" if is_first else "serious"
-
-
-def far_from_peers(candidate: CorpusComparison) -> Observation | None:
-    """The baseline's speed is far from other accounts' baseline speeds on the same device."""
-    own = candidate.own.speed
-    if own is None:
-        return None
-    speeds = candidate.corpus.speeds
-    same = peers.speeds_of_others(speeds.get((*own.device, own.target), {}), own.account)
-    if len(same) >= PEERS["fewest"]:
-        return _if_far(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
-    if own.bytes_per_s is None:
-        return None
-    read = peers.speeds_of_others(speeds.get((*own.device, None), {}), own.account)
-    if len(read) < PEERS["fewest"]:
-        return None
-    return _if_far(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")
-
-
-def _if_far(
-    value: float, others: NDArray[np.float64], shown: str, scope: str
-) -> Observation | None:
-    distance, score = peers.distance(value, others)
-    if abs(score) <= PEERS["score"] or abs(distance) <= math.log(PEERS["factor"]):
-        return None
-    return Observation(
-        speed=shown,
-        factor=math.exp(abs(distance)),
-        direction="faster" if distance > 0 else "slower",
-        others=len(others),
-        scope=scope,
-    )
 
 
 def another_model(candidate: CorpusComparison) -> Observation | None:
@@ -213,7 +175,6 @@ def _unlike(found: OutputAgreement) -> str | None:
 
 CORPUS_FLAGS: dict[str, Callable[[CorpusComparison], Observation | None]] = {
     "copied-times": copied_times,
-    "far-from-peers": far_from_peers,
     "another-model": another_model,
     "unlike-peers": unlike_peers,
     "unconfirmed": unconfirmed,

@@ -7,7 +7,6 @@ from typing import Self, TypeAlias
 
 from estimates.identity import Identity, engine_group, identify
 from estimates.voices import AGREEING
-from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.arm_outputs import ArmOutputs, Outputs, by_arm, outputs_of
 from pipeline.collection.plausibility.fingerprint import Index, Marks, indices, marks_of
 from schemas.submission import Submission
@@ -38,7 +37,6 @@ class CorpusEntry:
     submission: Submission
     identity: Identity
     marks: Marks
-    speed: peers.BaselineSpeed | None
     outputs: Outputs
     digest: str | None = None
     key: str = ""
@@ -50,7 +48,6 @@ class CorpusEntry:
             submission=submission,
             identity=named,
             marks=marks_of(submission.trials),
-            speed=peers.BaselineSpeed.of(submission, named, account_of(submission.contributor)),
             outputs=outputs_of(submission),
         )
 
@@ -138,11 +135,6 @@ class Corpus:
         """The digests that each submission states, by name and quantisation of the model."""
         models = [(each.submission.target, *each.submission.drafts) for each in self.entries]
         return [{(m.name, m.quantisation): m.sha256 for m in own if m.sha256} for own in models]
-
-    @cached_property
-    def speeds(self) -> dict[peers.Place, dict[str, float]]:
-        """The baseline speeds measured on each device, for each target and over all targets."""
-        return peers.peer_speeds(each.speed for each in self.entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

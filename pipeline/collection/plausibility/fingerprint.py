@@ -1,11 +1,8 @@
 """Fingerprint a submission's times, to recognise a copy even if everything else is changed."""
 
-import itertools
-import math
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -18,31 +15,26 @@ from schemas.submission import Trial
 
 # Times with fewer digits coincide by chance; a time without its prompt needs more digits.
 DIGITS, DIGITS_ALONE = 5, 7
-RATIOS_IN_A_ROW = 3
-_RATIO_STEP = 1e-5
 # The maximum number of submissions in which a mark is looked up; this is enough to find a partner
 # for each copy.
 _FOLLOWED = 20
 _COPIED = bounds("copied-times")
-KINDS = ("times", "ratios")
-# Sorted digests for each of the `KINDS`, and the patterns of `scatter`.
+# The sorted digests of `times`, and the patterns of `scatter`.
 Marks: TypeAlias = dict[str, NDArray[np.uint32]]
 Index: TypeAlias = "MarkIndex | ScatterIndex"
 
 
 def marks_of(trials: Sequence[Trial]) -> Marks:
-    """The marks of a submission's trials: its times, its runs of time ratios, its scatter.
+    """The marks of a submission's trials: its times and its scatter.
 
     The same trials have the same marks.
     """
-    exact = [
-        (each, ms, count)
-        for each in sorted(trials, key=attrgetter("order"))
+    times = (
+        f"{ms!r}" if count >= DIGITS_ALONE else f"{each.prompt} {ms!r}"
+        for each in trials
         if (ms := each.decode_ms) and (count := digits(ms)) >= DIGITS
-    ]
-    times = (f"{ms!r}" if n >= DIGITS_ALONE else f"{each.prompt} {ms!r}" for each, ms, n in exact)
-    digests = {"times": _digests(times), "ratios": _digests(_ratio_marks(exact))}
-    return digests | scatter_of(trials)
+    )
+    return {"times": _digests(times)} | scatter_of(trials)
 
 
 def indices(marks: Sequence[Marks], *, fewest: int = 1) -> dict[str, Index]:
@@ -50,22 +42,9 @@ def indices(marks: Sequence[Marks], *, fewest: int = 1) -> dict[str, Index]:
 
     Marks of fewer submissions than `fewest` are left out.
     """
-    exact: dict[str, Index] = {k: MarkIndex.of([each[k] for each in marks], fewest) for k in KINDS}
-    return exact | {k: ScatterIndex.of([each[k] for each in marks]) for k in scatter.KINDS}
-
-
-def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
-    """Yield a mark for each run of consecutive time ratios within an arm.
-
-    A time ratio is a trial's time over that of the arm's previous trial.
-    """
-    by_arm: dict[str, list[float]] = {}
-    for each, ms, _ in exact:
-        by_arm.setdefault(each.arm, []).append(math.log(ms))
-    for logs in by_arm.values():
-        steps = [round((b - a) / _RATIO_STEP) for a, b in itertools.pairwise(logs)]
-        for start in range(len(steps) - RATIOS_IN_A_ROW + 1):
-            yield repr(steps[start : start + RATIOS_IN_A_ROW])
+    times = MarkIndex.of([each["times"] for each in marks], fewest)
+    rest = {kind: ScatterIndex.of([each[kind] for each in marks]) for kind in scatter.KINDS}
+    return {"times": times, **rest}
 
 
 def digits(value: float) -> int:
@@ -80,7 +59,7 @@ def _digests(marks: Iterator[str]) -> NDArray[np.uint32]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """The marks of one kind in a corpus, sorted, each with the position of its submission.
+    """The marks of times in a corpus, sorted, each with the position of its submission.
 
     `totals` are the numbers of marks of the submissions.
     """

@@ -12,6 +12,7 @@ with judged as (
     evidence.* exclude (
       rig_label, device_name, measured_with, measured_until, baseline, role, outcome, reason,
       wall_speedup, unexplained, mean_prompt_tokens, mean_output_tokens,
+      baseline_token_j, token_j,
       baseline_request_ms, request_ms, baseline_reading_ms, reading_ms, pays_from_tokens,
       pays_from_low, pays_from_high, alternative, over_alternative, over_alternative_low,
       over_alternative_high

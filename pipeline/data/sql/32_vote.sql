@@ -32,7 +32,7 @@ by_machine as (
     avg((ln(high / low) / 2) ** 2) as squared,
     median(
       columns([
-        'ratio', 'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'sequence_acceptance',
+        'ratio', 'baseline_tps', 'tokens_per_round', 'acceptance_rate',
         'fire_rate', 'predicted_speedup'
       ])
     )
@@ -54,7 +54,7 @@ by_voter as (
     sqrt(avg(squared)) as half_width,
     median(
       columns([
-        'ratio', 'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'sequence_acceptance',
+        'ratio', 'baseline_tps', 'tokens_per_round', 'acceptance_rate',
         'fire_rate', 'predicted_speedup'
       ])
     )

@@ -25,7 +25,7 @@ with voted as (
     median(ratio) filter (measure = 'stated_request') as stated_request,
     median(
       columns([
-        'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'sequence_acceptance', 'fire_rate',
+        'baseline_tps', 'tokens_per_round', 'acceptance_rate', 'fire_rate',
         'predicted_speedup'
       ])
     ) filter (measure = 'speedup')

@@ -9,8 +9,9 @@
 -- same people, of whom `rated` stated one; `tps` is that rate times the speedup. Runs that differ
 -- in more than speculation (`confounded`) count only if there are no others; of the rest, `lesser`
 -- figures also count only without others. A pair without a known contributor (`backing`) comes
--- after published ones. `dots` are the figures of the drawn setting, `other_dots` the figures of
--- other settings and tiers: the cost of a wrong choice.
+-- after published ones. `dots` are the people, each at the median of their figures of the drawn
+-- setting; `other_dots` are all other figures, most of other settings and tiers: the cost of a
+-- wrong choice.
 create table pair as
 with placed as (
   select
@@ -100,6 +101,7 @@ summed as (
     count(baseline_tps) as rated,
     min(speedup) as least,
     max(speedup) as most,
+    list(distinct round(speedup, 2) order by round(speedup, 2)) as dots,
     count(*) as people
   from people
   group by all
@@ -124,7 +126,8 @@ facts as (
     arg_min(
       {'source': source, 'row_id': row_id}, (abs(ln(drawn.speedup / summed.speedup)), figure)
     ) as typical,
-    list(distinct round(drawn.speedup, 2) order by round(drawn.speedup, 2)) as dots
+    min(drawn.speedup) as lowest,
+    max(drawn.speedup) as highest
   from drawn
   join summed using (pair_key, tier)
   group by pair_key, tier, scope, scope_label, condition
@@ -138,9 +141,14 @@ other as (
     ) as other_dots
   from summed
   join placed using (pair_key)
-  anti join drawn
-    on drawn.figure = placed.figure and drawn.pair_key = placed.pair_key
-    and drawn.tier = summed.tier
+  anti join (
+    select drawn.figure, drawn.pair_key, drawn.tier
+    from drawn
+    join people using (pair_key, tier, person)
+    where round(drawn.speedup, 2) = round(people.speedup, 2)
+  ) as ring
+    on ring.figure = placed.figure and ring.pair_key = placed.pair_key
+    and ring.tier = summed.tier
   group by pair_key, summed.tier
 ),
 credited as (
@@ -179,7 +187,7 @@ printed as (
   where facts.tier = 'published'
 ),
 described as (
-  select own.*, baseline_tps, rated, least, most
+  select own.*, baseline_tps, rated, least, most, dots
   from own
   join summed using (pair_key, tier)
   union all by name

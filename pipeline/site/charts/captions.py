@@ -4,17 +4,15 @@ import math
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from operator import itemgetter
-from statistics import median
 
 from pipeline.site.charts.theme import Row
 from pipeline.site.tally import Figure, tally
-from schemas.vocabulary import VERDICTS
-from schemas.vocabulary.say import count, listed, percent, speedup, times
+from schemas.vocabulary.say import count, listed, speedup, times
 
 
 def whole_map(rows: list[Row]) -> str:
     """Count the squares of the map that are above 1, with backend and task set to "any"."""
-    shown = [row for row in rows if (row["backend"], row["task_label"]) == ("any", "any")]
+    shown = [row for row in rows if (row["choice"], row["task_label"]) == ("any", "any")]
     above = sum(row["speedup"] > 1 for row in shown)
     pairs = f"{count(len(shown), 'pair')} of device and model size"
     if len(shown) < FEWEST:
@@ -48,36 +46,6 @@ def methods(rows: list[Row]) -> str:
 def _tally(group: list[Row]) -> str:
     figures = [Figure(*(row[name] for name in Figure._fields)) for row in group]
     return f"{group[0]['method_label']}: {tally(figures, 'pair')}"
-
-
-def backends(rows: list[Row]) -> str:
-    """The devices on which two backends' speedups differ most, the largest ratio first."""
-    firsts = sorted(
-        (group[0] for group in _groups(rows, "line_label")),
-        key=lambda row: -abs(math.log(row["typical"])),
-    )
-    parts = [
-        f"{times(row['typical'])} on the {row['device_label']} ({row['first_backend']} over"
-        f" {row['second_backend']})"
-        for row in firsts[:MOST_NAMED]
-    ]
-    return f"With a different backend, the same setting has a different speedup: {listed(parts)}."
-
-
-def submission_tasks(rows: list[Row]) -> str:
-    """The highest clear gain and lowest clear loss over all tasks, else on single tasks."""
-    judged = [row for row in rows if row["role"] == "speculation"] or rows
-    overall = [row for row in judged if row["task"] == "all"]
-    if overall:
-        found = _clear_ends(
-            overall, lambda row: f"{_figure(row)}, {row['arm_label']}", scope=" over all tasks"
-        )
-        return found.replace("The ", "Over all tasks, the ", 1)
-    return _clear_ends(
-        judged,
-        lambda row: f"{_figure(row)}, {row['arm_label']} on {row['task_label']}",
-        scope=" on any single task",
-    )
 
 
 def depths(rows: list[Row]) -> str:
@@ -115,23 +83,6 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
         notes.append("the order of the depths is not clear")
     said = f"{depth} has the highest {end} of the depths {listed(able)}: {figure}"
     return f"{'; '.join((said, *notes))}."
-
-
-def round_costs(rows: list[Row]) -> str:
-    """The lowest and highest round cost in units of a plain token, and the condition for a gain."""
-    least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
-
-    def printed(row: Row) -> str:
-        return f"{row['round_cost']:.2f} plain tokens at depth {row['depth']}"
-
-    if least is most:
-        only = f"{printed(least)} ({least['line_label']})"
-        return f"A round costs {only}; a draft wins if it yields more tokens per round."
-    return (
-        f"A round costs from {printed(least)} ({least['line_label']}) to {printed(most)}"
-        f" ({most['line_label']}); a draft wins if it yields more tokens per round than its round"
-        " costs."
-    )
 
 
 def concurrency(rows: list[Row]) -> str:
@@ -190,34 +141,10 @@ def break_even(rows: list[Row]) -> str:
     )
 
 
-def predictions(rows: list[Row]) -> str:
-    off_by = percent(median(row["off_by"] for row in rows), 1)
-    made = count(len(rows), "prediction")
-    return f"{made} from the probes of the same campaigns, with a median error of {off_by}."
-
-
-def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
+def _part(rows: list[Row], column: str) -> str:
     """A sentence such as "The chart shows 60 of 90 cells."; empty if the chart shows all."""
-    shown = len(rows) if shown is None else shown
-    return (
-        ""
-        if rows[0][column] <= shown
-        else f" The chart shows {shown} of {rows[0][column]} {column}."
-    )
-
-
-def verification_curve(rows: list[Row]) -> str:
-    """Name the curves with the lowest and the highest cost per token, each at its widest step."""
-    last = {row["curve_label"]: row for row in rows}  # rows are in order of width
-    cheapest = min(last.values(), key=lambda row: row["step_ratio"] / row["width"])
-    dearest = max(last.values(), key=lambda row: row["step_ratio"] / row["width"])
-    if cheapest is dearest:
-        return f"{_step(cheapest)} with {cheapest['curve_label']}."
-    return (
-        f"The flattest curve is that of {cheapest['curve_label']}: {_step(cheapest)}."
-        f" The steepest is that of {dearest['curve_label']}: {_step(dearest)}."
-        f"{_part(rows, 'curves', len(last))}"
-    )
+    shown, known = len(rows), rows[0][column]
+    return "" if known <= shown else f" The chart shows {shown} of {known} {column}."
 
 
 FEWEST, MOST_NAMED = 3, 3  # the number of dots that a caption names
@@ -225,31 +152,10 @@ CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     caption.__name__: caption
     for caption in (
-        *(whole_map, tasks, backends, submission_tasks, methods, depths, round_costs, concurrency),
-        *(context, builds, break_even, predictions),
-        verification_curve,
+        *(whole_map, tasks, methods, depths, concurrency),
+        *(context, builds, break_even),
     )
 }
-
-
-def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -> str:
-    """The highest clear gain, lowest clear loss, and highest speedup that is "slower overall"."""
-    helps = [row for row in rows if row["verdict"] == "helps"]
-    hurts = [row for row in rows if row["verdict"] == "hurts"]
-    gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""
-    loss = f"the lowest clear loss is {words(min(hurts, key=_speedup))}" if hurts else ""
-    slower = [row for row in rows if row["verdict"] == "slower-in-all"]
-    name = VERDICTS["slower-in-all"].word
-    whole = f"{name}: {words(max(slower, key=_speedup))}" if slower else ""
-    found = (
-        "; ".join(filter(None, (gain, loss, whole)))
-        or f"no figure{scope} is clearly above or below 1"
-    )
-    return f"{found[:1].upper()}{found[1:]}."
-
-
-def _speedup(row: Row) -> float:
-    return float(row["speedup"])
 
 
 def _figure(row: Row) -> str:
@@ -265,7 +171,3 @@ def _figure(row: Row) -> str:
 def _groups(rows: list[Row], column: str) -> list[list[Row]]:
     """Group consecutive rows that have the same value in a column."""
     return [list(group) for _, group in groupby(rows, key=lambda row: row[column])]
-
-
-def _step(row: Row) -> str:
-    return f"{row['width']} tokens in one step take {row['step_ratio']:.2f} times as long as one"

@@ -1,7 +1,7 @@
 """Draw the rows of a chart with Altair. `charts.toml` names these functions and their options."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import cycle, islice
 from operator import itemgetter
 
@@ -24,30 +24,33 @@ MAP_ENDS, DARK_FROM, MAP_INK = [0.4, 2.5], 0.6, "#18212d"
 MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 precedes b10068
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 4  # this many names fit side by side
-FEW_SETTINGS, FEW_CURVES = 4, 5  # this many items can be named below the chart
+FEW_SETTINGS = 4  # this many can be named below the chart
 EDGE_PX = 12  # so that a point at the end of an axis is not cut off
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
-def bands(rows: list[theme.Row], *, line: str, series: str, title: str) -> Picture:
-    """One band per `line` in the order of the rows, with a point and its interval per `series`."""
-    lines = list(dict.fromkeys(row[line] for row in rows))
-    colours, shapes = _scales(rows, series)
+def bands(rows: list[theme.Row]) -> Picture:
+    """One band per task in the order of the rows, with a point and its interval per arm."""
+    lines = list(dict.fromkeys(row["task_label"] for row in rows))
+    method_of = {row["arm_label"]: row["method"] for row in rows}
+    arms = sorted(method_of)
+    colours = arms, [theme.colour(method_of[each]) for each in arms]
+    shapes = arms, list(islice(cycle(SHAPES), len(arms)))
     span = marks.speedup_axis(rows)
     base = marks.base(rows).encode(
-        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=marks.lines_of_words(lines)),
-        yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
-        color=marks.channel(alt.Color, series, title, colours),
+        y=alt.Y("task_label:N", title=None, sort=lines, axis=marks.lines_of_words(lines)),
+        yOffset=alt.YOffset("arm_label:N", sort=arms),
+        color=marks.channel(alt.Color, "arm_label", "Arm", colours),
     )
     bars = marks.bars(
         base, "isValid(datum.interval_low) && isValid(datum.interval_high)", 2
     ).encode(x=alt.X("interval_low:Q", scale=span.scale), x2=alt.X2("interval_high:Q"))
     points = marks.points(base).encode(
         x=alt.X("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis),
-        shape=marks.channel(alt.Shape, series, title, shapes),
+        shape=marks.channel(alt.Shape, "arm_label", "Arm", shapes),
     )
     words_px = (max(name.count(marks.BETWEEN) for name in lines) + 2) * marks.LINE_PX
-    band_px = max(theme.BAND_PX, SERIES_PX * len(colours[0]), words_px)
+    band_px = max(theme.BAND_PX, SERIES_PX * len(arms), words_px)
     return marks.layered([marks.unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
@@ -74,22 +77,27 @@ def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
 
 
 def heat_map(rows: list[theme.Row]) -> Picture:
-    """A heat map of devices by model size, for the backend and the task that the reader selects.
+    """A heat map of devices by model size, for the selected task and backend or method.
 
-    The devices that most people tried come first.
+    The devices that most people tried come first; empty rows and columns are left out.
     """
     rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
-    devices = _most_people_first(rows)
+    devices = _most_people_first(row for row in rows if row["choice"] == row["task_label"] == "any")
     sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
-    chosen = {"through": ("backend", "Backend "), "doing": ("task_label", "Task ")}
+    chosen = {"through": ("choice", "Backend or method "), "doing": ("task_label", "Task ")}
     selects = [_select(rows, name, *each) for name, each in chosen.items()]
+    # A height per step would do, but makes the library complain in the reader's console.
+    of_choice = {(x["choice"], x["task_label"], x["device_label"]) for x in rows}
+    counts = Counter("|".join(each[:-1]) for each in of_choice)
+    shown = alt.param(name="shown", value=dict(sorted(counts.items())))
+    high = alt.ExprRef(f"{SQUARE_PX} * (shown[through + '|' + doing] || 0)")
     base = (
         marks.base(rows)
         .transform_filter(" && ".join(f"datum.{c} === {n}" for n, (c, _) in chosen.items()))
         .transform_calculate(figure="format(datum.speedup, '.2f') + '\u00d7'")
         .encode(
             x=alt.X("size_class:N", title="Model size (parameters)", sort=sizes, axis=SIZES_AXIS),
-            y=alt.Y("device_label:N", title=None, scale=alt.Scale(domain=devices)),
+            y=alt.Y("device_label:N", title=None, sort=devices, scale=alt.Scale(range=[0, high])),
         )
     )
     colours = alt.Scale(
@@ -106,10 +114,10 @@ def heat_map(rows: list[theme.Row]) -> Picture:
         color=alt.condition(dark, alt.value("#fff"), alt.value(MAP_INK)),
     )
     picture = marks.layered([squares, figures], height=len(devices) * SQUARE_PX + EDGE_PX)
-    return picture.add_params(*selects)
+    return picture.add_params(*selects, shown)
 
 
-def _most_people_first(rows: list[theme.Row]) -> list[str]:
+def _most_people_first(rows: Iterable[theme.Row]) -> list[str]:
     people = Counter[str]()
     for row in rows:
         people[row["device_label"]] += row["people"]
@@ -226,60 +234,10 @@ def break_even_plane(rows: list[theme.Row]) -> Picture:
     return marks.layered([*marks.iso_lines(ends, x, y), points], height=420)
 
 
-def predicted_plane(rows: list[theme.Row]) -> Picture:
-    """Measured against predicted speedup, on equal log axes; on the dashed line, they agree."""
-    values = [row[key] for row in rows for key in ("predicted", "speedup")]
-    ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
-    span = marks.SpeedupAxis(low=ends[0], high=ends[1])
-    x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
-    y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
-    right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
-    line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
-    points = marks.points(marks.base(rows), opacity=0.7, color=theme.DOT).encode(x=x, y=y)
-    return marks.layered([line, points], height=420)
-
-
-def curves(rows: list[theme.Row], *, line: str, x: str, y: str, wide: str, high: str) -> Picture:
-    """One line per curve, coloured by backend; dashes tell curves with the same backend apart."""
-    colours = theme.backend_colours(row["backend"] for row in rows)
-    ticks = sorted({row[x] for row in rows})  # counts, with no values between them
-    base = marks.base(rows).encode(
-        x=alt.X(
-            f"{x}:Q",
-            title=wide,
-            axis=alt.Axis(values=ticks, format="d"),
-            scale=alt.Scale(zero=False, nice=False, padding=EDGE_PX),
-        ),
-        y=alt.Y(f"{y}:Q", title=high, scale=alt.Scale(domainMin=0)),
-        color=marks.channel(alt.Color, "backend", "Backend", colours),
-        detail=alt.Detail(f"{line}:N"),
-    )
-    few = len({row[line] for row in rows}) <= FEW_CURVES
-    legend = alt.Legend(title=None, orient="bottom", columns=1, symbolSize=300)
-    lines = base.mark_line(strokeWidth=2, aria=False).encode(
-        strokeDash=alt.StrokeDash(f"{line}:N", legend=legend if few else None)
-    )
-    return marks.layered([lines, base.mark_point(filled=True, opacity=1)], height=300)
-
-
 PICTURES: Mapping[str, Callable[..., Picture]] = {
     drawing.__name__: drawing
     for drawing in (
         *(heat_map, spread, bands, speedup_by_depth, series_by_concurrency, series_by_context),
-        settings_by_build,
-        *(break_even_plane, predicted_plane, curves),
+        *(settings_by_build, break_even_plane),
     )
 }
-
-
-def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scale]:
-    """The colour scale and the shape scale for the series in a band: methods, arms or backends."""
-    if series == "method_label":
-        return theme.method_scales(rows)
-    if series == "backend":
-        domain, colours = theme.backend_colours(row["backend"] for row in rows)
-    else:
-        method_of = {row[series]: row["method"] for row in rows}
-        domain = sorted(method_of)
-        colours = [theme.colour(method_of[each]) for each in domain]
-    return (domain, colours), (domain, list(islice(cycle(SHAPES), len(domain))))

@@ -6,15 +6,15 @@ from operator import itemgetter
 import msgspec
 from msgspec.structs import asdict, replace
 
-from answers.answer import Answer
-from answers.choices import PlanOption
-from answers.deciding import Deciding, deciding, sentences, usual
-from answers.measure import measure_words
-from answers.memory_words import fits
-from answers.words import accuracy, why
-from answers.words import way as way_of
 from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.pages.strips import position
+from planner.answer import Answer
+from planner.choices import PlanOption
+from planner.deciding import Deciding, deciding, sentences, usual
+from planner.measure import measure_words
+from planner.memory_words import fits
+from planner.words import accuracy, why
+from planner.words import way as way_of
 from schemas.vocabulary import METHODS, say
 
 CLEAR = 1.05  # a factor beyond this has a direction
@@ -76,11 +76,6 @@ def words_of(found: Answer, known: Deciding | None) -> Words:
         measure=line_of(measured) if measured else None,
         usual=usual(known) if known else None,
     )
-
-
-def words_at(found: Answer, known: Words) -> Words:
-    """The text of an answer with the same gains as a `known` one, in the same memory."""
-    return replace(known, way=way_of(found))
 
 
 def card_of(

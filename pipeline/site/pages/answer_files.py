@@ -15,28 +15,29 @@ from types import MappingProxyType
 
 import msgspec
 import orjson
+from msgspec import structs
 
-from answers.acceptance import fitted
-from answers.answer_json import evidence_of
-from answers.catalog import model_meant
-from answers.deciding import STRIP
-from answers.evidence import ALL_TASKS, PairFigure, of_model, rig_of
-from answers.kinds import machine_kind
-from answers.listed import (
+from pipeline.cache import Cache
+from pipeline.site.pages import launchers
+from pipeline.site.pages.answer_rows import COLUMNS, WORDS, ModelRows, PlannedMachine, machines_of
+from pipeline.site.pages.model import Asset, Site
+from pipeline.site.rows import grouped
+from planner.acceptance import fitted
+from planner.answer_json import evidence_of
+from planner.catalog import model_meant
+from planner.deciding import STRIP
+from planner.evidence import ALL_TASKS, PairFigure, of_model, rig_of
+from planner.kinds import machine_kind
+from planner.listed import (
     PROCESSORS,
     ListedMachine,
     listed_machines,
     listed_models,
     model_label,
 )
-from answers.names import read_model
-from answers.sentences import template
-from answers.sized_shapes import shape_named
-from pipeline.cache import Cache
-from pipeline.site.pages import launchers
-from pipeline.site.pages.answer_rows import COLUMNS, WORDS, ModelRows, PlannedMachine, machines_of
-from pipeline.site.pages.model import Asset, Site
-from pipeline.site.rows import grouped
+from planner.names import ModelRef, read_model
+from planner.sentences import template
+from planner.sized_shapes import shape_named
 from schemas.codec import Json
 
 # People's speedups with a method, by device, target and method: the large dots of the map's rows.
@@ -44,9 +45,7 @@ Dots = Mapping[tuple[str, str, str], Sequence[float]]
 FORMAT, VERSION = "draftmap-answers", 4
 FOLDER = "assets/answers"
 # The places of these columns after "ram".
-_METHOD, _PEOPLE, _QUANTISATION = (
-    COLUMNS.index(name) - 1 for name in ("method", "people", "quantisation")
-)
+_METHOD, _PEOPLE = (COLUMNS.index(name) - 1 for name in ("method", "people"))
 _COUNTED = re.compile(r"(?:(\d+) \N{MULTIPLICATION SIGN} )?(.*?)(?: \d+ gb)?")
 
 
@@ -64,7 +63,7 @@ def answer_files(
     """Yield an index, the map's figures by model, and the answer file of each model, or of some.
 
     `addresses` maps a model's key to the address of its page; `only` has keys of models. A row has
-    the dots of the figure that pulls its estimate. Launchers have a file of each model, too.
+    the dots of the figure that pulls its estimate. Launchers have files of their own.
     """
     by_model = grouped(pairs, attrgetter("model"))
     models = listed_models(by_model)
@@ -84,13 +83,16 @@ def answer_files(
     yield Asset(path=f"{FOLDER}/figures.json", data=_document(figures=figures))
     named = ((each, targets[key]) for key, name in models for each in (model_label(key), name))
     yield launchers.names_file(zip(asked, ids, strict=True), named, site.as_of)
+    presets = []
     for key, name in models:
         if only is None or key in only:
             own = {key: of_model(by_model, key)}
             drawn = [dots_of(dots, pair) for pair in _whole(own[key])]
-            for_page, for_launchers = _kept_files(site.cache, (key, name), machines, own, drawn)
-            yield Asset(path=f"{FOLDER}/{targets[key]}.json", data=for_page)
-            yield launchers.model_file(targets[key], for_launchers, site.as_of)
+            found = _kept_files(site.cache, (key, name), machines, own, drawn)
+            yield Asset(path=f"{FOLDER}/{targets[key]}.json", data=found[0])
+            yield launchers.model_file(targets[key], found[1], site.as_of)
+            presets.append(found[2])
+    yield from launchers.preset_files(presets, site.as_of)
 
 
 def _kept_files(
@@ -100,7 +102,7 @@ def _kept_files(
     own: Mapping[str, Sequence[PairFigure]],
     drawn: Sequence[Sequence[float]],
 ) -> Sequence[bytes]:
-    """The two parts of `_files`, from the cache if no figure and no machine has changed."""
+    """The parts of `_files`, from the cache if no figure and no machine has changed."""
     inputs = ["answers", model, [*machines], drawn, msgspec.to_builtins(own)]
     rows = ["rows", model, msgspec.to_builtins(own)]
     cache.keep(rows)
@@ -147,7 +149,7 @@ def _listed(
     computers: Sequence[PlannedMachine],
     on_map: Mapping[int, str],
 ) -> Iterator[tuple[object, ...]]:
-    """Yield each machine's entry in the index, whose free memory is known for a single card.
+    """Yield each machine's entry in the index.
 
     The last value is the reach of intervals with the visitor's acceptance.
 
@@ -156,12 +158,10 @@ def _listed(
     known = {each.number: each.computer for each in computers}
     for number, each in enumerate(asked):
         computer, device = known.get(number), on_map.get(number)
-        cards = computer.devices if computer else ()
-        free = int(cards[0].free_mib) if len(cards) == 1 else None
         gib, own = each.gib and round(each.gib), device == launchers.own_id(each)
         named = each.cards == _cards_in(each.name)
         reach = computer and fitted().reach(machine_kind(rig_of(computer)))
-        yield each.name, gib, each.kind, named or each.cards, free, own or device, reach
+        yield each.name, gib, each.kind, named or each.cards, own or device, reach
 
 
 def _cards_in(name: str) -> str:
@@ -178,7 +178,7 @@ def _files(
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
-    """The answer file of a model and, on a second line, the devices of its file for launchers.
+    """The answer file of a model and, on two more lines, its devices and presets for launchers.
 
     Rows for machines without new results come from the cache. A row has the positions of the map's
     figures of its machine, and that of the figure that pulls its estimate, whose `dots` it shows.
@@ -188,23 +188,34 @@ def _files(
     ref = read_model(name)
     target = model_meant(ref)
     rows: list[list[object]] = [[] for _ in range(1 + max(x.number for x in machines.values()))]
-    devices: dict[str, object] = {}
+    devices, presets = dict[str, Sequence[int]](), dict[str, str]()
+    classes, alike = [*_classes(ref, pairs)], dict[bytes, int]()
     kept = orjson.loads(cache.get(kept_rows) or b"{}")
     known = target and ModelRows(ref, target, pairs, kept)  # a reported shape may be unknown
     for device, machine in machines.items():
-        for each, (values, words, quoted, methods) in known.rows(machine) if known else ():
+        for each, (values, words, quoted, preset) in known.rows(machine) if known else ():
             numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)
             here = [*map(figures.index, quoted)]
             method, people = values[_METHOD], values[_PEOPLE]
             pulls = (at for at in here if people and drafting[at] == method)
             rows[each.number].append([each.ram_gib, *values, *numbers, here, next(pulls, None)])
-            if each is machine:
-                row = {"quantisation": values[_QUANTISATION], "methods": methods}
-                devices[device] = row
+            if each is machine and preset:
+                presets[device] = preset
+        methods = (orjson.dumps(each.methods(machine)) for each in classes)
+        devices[device] = [alike.setdefault(each, len(alike)) for each in methods]
     cache.put(kept_rows, orjson.dumps(known.used if known else {}))
     about = {"model": _target(key, pairs[key]), "name": name, "columns": COLUMNS}
     answers = _document(**about, answers=rows, texts=list(texts), dots=dots)
-    return answers + b"\n" + orjson.dumps(devices)
+    v1 = {"methods": [*map(orjson.Fragment, alike)], "devices": devices if classes else {}}
+    return b"\n".join((answers, orjson.dumps(v1), orjson.dumps(presets)))
+
+
+def _classes(ref: ModelRef, pairs: Mapping[str, Sequence[PairFigure]]) -> Iterator[ModelRows]:
+    """The model in each quantisation of the files for launchers."""
+    for quantisation in launchers.QUANTISATIONS.values():
+        own = structs.replace(ref, quantisation=quantisation)
+        if target := model_meant(own):
+            yield ModelRows(own, target, pairs, {})
 
 
 def _figures(pairs: Iterable[PairFigure]) -> Iterator[Json]:

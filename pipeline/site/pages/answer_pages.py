@@ -1,27 +1,32 @@
 """Write a page for each question that many people ask, with its answer."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 import duckdb
+import msgspec
 
-from answers.answer import Answer, answer
-from answers.evidence import PairFigure
-from answers.listed import (
+from pipeline.cache import Cache
+from pipeline.site.pages import evidence_file, strips
+from pipeline.site.pages.answer_card import Card, card_of
+from pipeline.site.pages.answer_files import answer_files, dots_of
+from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
+from pipeline.site.pages.template_environment import render
+from pipeline.site.rows import Row, grouped
+from planner.answer import Answer, answer
+from planner.errors import QuestionError
+from planner.evidence import ALL_TASKS, PairFigure, of_model
+from planner.listed import (
     COMMON,
     listed_machines,
     model_label,
     question_by_name,
 )
-from answers.machines import described_computer
-from answers.names import read_model
-from pipeline.site.pages import evidence_file, strips
-from pipeline.site.pages.answer_card import card_of
-from pipeline.site.pages.answer_files import answer_files, dots_of
-from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
-from pipeline.site.pages.template_environment import render
-from pipeline.site.rows import grouped
+from planner.machines import MachineWords, described_computer
+from planner.names import read_model
 from schemas.vocabulary import say
 
 FINDINGS = {
@@ -89,6 +94,51 @@ def _common(pairs: Iterable[PairFigure]) -> Iterator[CommonAnswer]:
                 model=model_label(asked["model"]),
                 found=answer(question),
             )
+
+
+class CardsOfRows:
+    """The cards of the map's rows: the answer for a row's device and model."""
+
+    def __init__(self, pairs: Iterable[PairFigure], cache: Cache) -> None:
+        known = tuple(pairs)
+        self._cache = cache
+        self._by_model = grouped(known, attrgetter("model"))
+        whole = (x for x in known if x.task == ALL_TASKS and x.quantisation is None)
+        self._pairs = {(each.device, each.target, each.method): each for each in whole}
+
+    def of(self, row: Row | None) -> Card | None:
+        """The card of a row; `None` if nothing is known of its device or its model."""
+        if row is None:
+            return None
+        pair = self._pairs.get((row.device, row.target, row.method))
+        if pair is None:
+            return None
+        own = {pair.model: of_model(self._by_model, pair.model)}
+        inputs = ["card", msgspec.to_builtins(pair), msgspec.to_builtins(own), row.dots]
+        made = self._cache.get_or_make(inputs, partial(_card, pair, own, row.dots))
+        return msgspec.json.decode(made, type=Card | None)
+
+
+def _card(
+    pair: PairFigure, own: Mapping[str, Sequence[PairFigure]], dots: Sequence[float]
+) -> bytes:
+    """The card for a pair's device and model, as JSON, with people's speedups as `dots`."""
+    card = None
+    cards = ("none",) if pair.on_cpu else (pair.name,)
+    words = MachineWords(gpus=cards, cpu=pair.card if pair.on_cpu else None)
+    with suppress(QuestionError):  # a card of unknown size
+        question = question_by_name(pair.target_name, described_computer(words), pairs=own)
+        if question is not None:
+            found = answer(question)
+            figures = found.judged and found.judged.figures
+            card = card_of(
+                found,
+                machine=pair.name,
+                model=pair.target_name,
+                address=target_address(pair.target),
+                dots=dots if figures and figures.method == pair.method else (),
+            )
+    return msgspec.json.encode(card)
 
 
 def answers(

@@ -14,21 +14,21 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from answers.answer import Answer, answer
-from answers.answer_json import evidence_of
-from answers.catalog import ways_of
-from answers.choices import Placements
-from answers.deciding import Deciding, deciding
-from answers.errors import QuestionError
-from answers.evidence import PairFigure
-from answers.kinds import machine_kind
-from answers.listed import ListedMachine, as_asked, question_about, with_ways
-from answers.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
-from answers.names import ModelRef
-from answers.question import Question
-from answers.ways import PlannedModel
-from pipeline.site.pages.answer_card import Words, words_at, words_of
-from pipeline.site.pages.launchers import methods_of
+from pipeline.site.pages.answer_card import Words, words_of
+from pipeline.site.pages.launchers import methods_of, preset_of
+from planner.answer import Answer, answer
+from planner.answer_json import evidence_of
+from planner.catalog import ways_of
+from planner.choices import Placements
+from planner.deciding import Deciding, deciding
+from planner.errors import QuestionError
+from planner.evidence import PairFigure, rig_of
+from planner.kinds import machine_kind
+from planner.listed import ListedMachine, as_asked, question_about, with_ways
+from planner.machines import DEFAULT_RAM_GIB, Computer, MachineWords, described_computer
+from planner.names import ModelRef
+from planner.question import Question
+from planner.ways import PlannedModel
 from schemas.codec import Json
 from schemas.vocabulary import say
 
@@ -42,10 +42,8 @@ COLUMNS = (
 )
 _EXTENT = COLUMNS.index("fits") - 1
 Alike: TypeAlias = tuple[Words, Deciding | None]
-# The values of a row after "ram", those of `WORDS`, the map's figures, and rows for launchers.
-Row: TypeAlias = tuple[
-    Sequence[Json], Sequence[str | None], Sequence[Json], Mapping[str, Sequence[Json]]
-]
+# The values of a row after "ram", those of `WORDS`, the map's figures, and a preset for launchers.
+Row: TypeAlias = tuple[Sequence[Json], Sequence[str | None], Sequence[Json], str]
 # Sizes of main memory, in GiB, with answers of their own where they decide what fits.
 MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 
@@ -54,11 +52,15 @@ MAIN_MEMORIES_GIB = (16, 32, 64, 128)
 class PlannedMachine:
     """A machine with known memory, and its number in the index.
 
-    `others` is the machine with other sizes of main memory: by size in GiB, the smallest first.
+    Of the digests, `memory` is that of its memories, `alike` also that of its speed and kind, and
+    `digest` that of the whole computer. `others` is the machine with other sizes of main memory: by
+    size in GiB, the smallest first.
     """
 
     number: int
     computer: Computer
+    memory: str
+    alike: str
     digest: str
     ram_gib: float = 0
     others: tuple["PlannedMachine", ...] = ()
@@ -77,8 +79,12 @@ def machines_of(asked: Iterable[ListedMachine]) -> Iterator[PlannedMachine]:
 
 def _of_words(number: int, words: MachineWords) -> PlannedMachine:
     computer = described_computer(words)
-    digest = sha256(msgspec.json.encode(computer)).hexdigest()
-    return PlannedMachine(number, computer, digest, words.ram or DEFAULT_RAM_GIB)
+    free = [(each.free_mib, each.estimated) for each in (computer.host, *computer.devices)]
+    kind = machine_kind(rig_of(computer))
+    parts = (computer.unified, free), (computer.unified, free, computer.speed, kind), computer
+    memory, alike, digest = (sha256(msgspec.json.encode(each)).hexdigest() for each in parts)
+    ram_gib = words.ram or DEFAULT_RAM_GIB
+    return PlannedMachine(number, computer, memory, alike, digest, ram_gib)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,10 @@ class _OfMemory:
 
 @dataclass(slots=True)
 class ModelRows:
-    """A model with its rows: those `known` from an earlier build, and those `used` in this one."""
+    """A model with its rows: those `known` from an earlier build, and those `used` in this one.
+
+    `by_method` has the rows for launchers.
+    """
 
     ref: ModelRef
     target: PlannedModel
@@ -103,6 +112,7 @@ class ModelRows:
     known: dict[str, Row]
     used: dict[str, Row] = field(default_factory=dict)
     of_memory: dict[object, _OfMemory] = field(default_factory=dict)
+    by_method: dict[str, Mapping[str, Sequence[Json]]] = field(default_factory=dict)
 
     def rows(self, machine: PlannedMachine) -> Iterator[tuple[PlannedMachine, Row]]:
         """The machine's row, and rows for other sizes of main memory that decide what fits.
@@ -114,7 +124,7 @@ class ModelRows:
         extent = usual[0][_EXTENT]
         if extent == "partly" or (extent != "no" and not machine.computer.devices):
             for each in others:
-                shared = self._of_memory(each.computer)
+                shared = self._of_memory(each)
                 if each.ram_gib < machine.ram_gib and not shared.placed.alone.fits:
                     yield each, self.row(each)
         yield machine, usual
@@ -128,22 +138,40 @@ class ModelRows:
     def row(self, machine: PlannedMachine) -> Row:
         """A machine's row, from an earlier build if nothing that it depends on has changed.
 
-        Without figures of this machine, a model that does not fit needs no way to draft.
+        Without figures of this machine, a model that does not fit needs no way to draft, and
+        machines that differ only in their names share a row.
         """
-        shared = self._of_memory(machine.computer)
-        own = machine.digest
+        own = self._alike(machine)
         if own not in self.known:
-            question = replace(shared.question, computer=machine.computer)
-            if question.figures_here:
-                question = with_ways(question)
-            self.known[own] = _row(answer(question, placed=shared.placed), shared.alike)
+            self.known[own] = _row(self._answer(machine), self._of_memory(machine).alike)
         self.used[own] = self.known[own]
         return self.known[own]
 
-    def _of_memory(self, computer: Computer) -> _OfMemory:
-        """The parts that all machines of this computer's memory share."""
-        memories = (computer.host, *computer.devices)
-        key = (computer.unified, *[memory.free_mib for memory in memories])
+    def methods(self, machine: PlannedMachine) -> Mapping[str, Sequence[Json]]:
+        """The rows of a machine for launchers, by method."""
+        own = self._alike(machine)
+        if own not in self.by_method:
+            self.by_method[own] = methods_of(self._answer(machine))
+        return self.by_method[own]
+
+    def _alike(self, machine: PlannedMachine) -> str:
+        """The digest of all that a machine's answer depends on."""
+        if self._question(machine).figures_here:
+            return machine.digest
+        return machine.alike if self._of_memory(machine).placed.alone.fits else machine.memory
+
+    def _answer(self, machine: PlannedMachine) -> Answer:
+        question = self._question(machine)
+        if question.figures_here:
+            question = with_ways(question)
+        return answer(question, placed=self._of_memory(machine).placed)
+
+    def _question(self, machine: PlannedMachine) -> Question:
+        return replace(self._of_memory(machine).question, computer=machine.computer)
+
+    def _of_memory(self, machine: PlannedMachine) -> _OfMemory:
+        """The parts that all machines with this memory share."""
+        key, computer = machine.memory, machine.computer
         if key not in self.of_memory:
             target, notes = as_asked(self.ref, self.target, computer)
             question = question_about(self.ref, target, computer, pairs=self.pairs, notes=notes)
@@ -158,15 +186,12 @@ def _row(found: Answer, alike: dict[object, Alike]) -> Row:
     options = [(each.way and each.way.key, each.depth, each.gain) for each in found.options]
     kind = machine_kind(found.question.rig)
     key = (kind, found.verdict, found.figures, found.alone.tps.basis, *options)
-    if key in alike:
-        words, known = alike[key]
-        words = words_at(found, words)
-    else:
+    if key not in alike:
         known = deciding(found)
-        words = words_of(found, known)
-        alike[key] = words, known
+        alike[key] = words_of(found, known), known
+    words, known = alike[key]
     quoted = [*map(evidence_of, found.figures)]
-    return [*figures(found, known)], [*_WORDS_OF(words)], quoted, methods_of(found)
+    return [*figures(found, known)], [*_WORDS_OF(words)], quoted, preset_of(found)
 
 
 def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
@@ -174,7 +199,7 @@ def figures(found: Answer, known: Deciding | None) -> Iterator[Json]:
     judged = found.judged
     gain = judged.gain if judged else None
     way = judged.way if judged else None
-    yield _printed_rate(found.alone.tps.estimate)
+    yield _printed_rate(found.alone.tps.estimate) if found.asked.fits else None
     yield _printed_rate(judged.tps.estimate) if judged else None
     yield found.context_max
     yield found.asked.found.extent

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any
 
 import duckdb
 from markupsafe import Markup
 
-from answers.presets import HEAD
 from pipeline.data.aggregate import row_meaning
 from pipeline.data.column_meanings import description, metrics
 from pipeline.data.export import EXPORTS, SPEEDUPS_VERSION, ExportedFile
@@ -16,10 +14,9 @@ from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import day, from_template, render
 from pipeline.site.rows import grouped, read
+from planner.presets import HEAD
 
 FIRST = "cells"  # the tables that most readers look for
-UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
-WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}
 
 
 def data_page(
@@ -34,32 +31,11 @@ def data_page(
         last=_last_day(connection),
         version=SPEEDUPS_VERSION,
         launchers=launchers.FOLDER,
+        presets=launchers.PRESETS,
         head=HEAD,
-        **sections(connection),
+        sources=read(connection, "sources"),
+        measured=read(connection, "measured_so_far")[0],
     )
-
-
-def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
-    """Template values: all sources, and those of their rows that are on no device's page."""
-    figures = read(connection, "published_figure")
-    return {
-        "sources": read(connection, "sources"),
-        "measured": read(connection, "measured_so_far")[0],
-        "rest": grouped(read(connection, "published_rest"), attrgetter("source")),
-        "printed": grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
-        "in_words": in_words,
-    }
-
-
-def in_words(quantity: str) -> str:
-    """A quantity's name in words, with tokens/s but no other unit."""
-    if quantity == "n_max":
-        return "depth"
-    for suffix, unit in UNITS.items():
-        if quantity.endswith(suffix):
-            quantity = quantity.removesuffix(suffix) + unit
-            break
-    return " ".join(WORDS.get(word, word) for word in quantity.split("_"))
 
 
 def programs(

@@ -2,30 +2,23 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 
-from pipeline.site.charts import Chart, definitions, drawn, rows_of
+from pipeline.site.charts import Chart, drawn, rows_of
 from pipeline.site.pages import model, strips
+from pipeline.site.pages.answer_card import Card
+from pipeline.site.pages.answer_pages import CardsOfRows
 from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.rows import Row, grouped, read
 from pipeline.site.tally import spread, tally, usual
+from planner.evidence import PairFigure
 
 Tables: TypeAlias = "dict[str, tuple[Row, ...]]"
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
 
-# The charts of a page with their headings; the first chart that has enough to show is drawn.
-DEVICE_CHARTS = {
-    "depths": "The best depth",
-    "round_costs": "R of this machine",
-    "verification_curve": "What a wider step costs",
-}
-CHARTS = {"device": DEVICE_CHARTS, "target": {"depths": "The best depth"}}
-# Charts that need only published figures.
-PUBLISHED_CHARTS = {"device": ["depths"], "target": []}
 FEWEST_POINTS = 3
 
 
@@ -36,6 +29,8 @@ class _Place(NamedTuple):
     name: str
     measured: Row | None
     parts: Mapping[str, tuple[Row, ...]]
+    typical: Row | None
+    card: Card | None
 
     @property
     def path(self) -> str:
@@ -47,11 +42,15 @@ def place_pages(
     site: model.Site,
     kinds: Iterable[str] = ("device", "target"),
     names: Container[str] | None = None,
+    pairs: Iterable[PairFigure] = (),
 ) -> Iterator[model.Page]:
-    """The pages of devices and models with measured or published figures: all, or those named."""
-    tables = _tables(connection)
+    """The pages of devices and models with measured or published figures: all, or those named.
+
+    A page begins with the answer for the pair that most people published.
+    """
+    tables, cards = _tables(connection), CardsOfRows(pairs, site.cache)
     for kind in kinds:
-        yield from _pages(connection, site, kind, tables, names)
+        yield from _pages(connection, site, kind, tables, cards, names)
 
 
 def _pages(
@@ -59,23 +58,22 @@ def _pages(
     site: model.Site,
     kind: str,
     tables: Tables,
+    cards: CardsOfRows,
     only: Container[str] | None,
 ) -> Iterator[model.Page]:
     parts = _parts(connection, kind, tables)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
-    charts = {name: _rows_by_place(connection, name, kind) for name in CHARTS[kind]}
+    depths = grouped(rows_of(connection, "depths", by=kind), itemgetter("place"))
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
         if only is not None and name not in only:
             continue
-        names = (CHARTS if name in measured else PUBLISHED_CHARTS)[kind]
-        enough = (each for each in names if len(charts[each][name]) >= FEWEST_POINTS)
-        figures = tuple(
-            drawn(chart, list(charts[chart][name]), site.cache, of=(kind, name))
-            for chart in islice(enough, 1)
-        )
-        place = _Place(
-            kind, name, measured.get(name), {part: rows[name] for part, rows in parts.items()}
-        )
+        # A target needs results of its own for the chart, because published depths are few.
+        enough = kind == "device" or name in measured
+        own = depths[name] if enough and len(depths[name]) >= FEWEST_POINTS else ()
+        figures = (drawn("depths", list(own), site.cache, of=(kind, name)),) if own else ()
+        shown = {part: rows[name] for part, rows in parts.items()}
+        typical = strips.typical(shown["strips"])
+        place = _Place(kind, name, measured.get(name), shown, typical, cards.of(typical))
         # A page is rendered again only if its own rows or links have changed.
         files = [site.link_from("")(model.file_path(row.file)) for row in place.parts["newest"]]
         inputs = [site.bundle, site.repository, site.address, place, files, figures]
@@ -83,22 +81,15 @@ def _pages(
         yield model.Page(path=place.path, text=text.decode(), figures=figures)
 
 
-def _rows_by_place(
-    connection: duckdb.DuckDBPyConnection, chart: str, kind: str
-) -> Mapping[str, tuple[dict[str, Any], ...]]:
-    """A chart's rows for every device or model, from one query."""
-    by = {"by": kind} if "by" in definitions()[chart].parameters else {}
-    return grouped(rows_of(connection, chart, **by), itemgetter("place"))
-
-
 def _text(place: _Place, figures: tuple[Chart, ...], site: model.Site) -> bytes:
     page = render(
         f"{place.kind}.md.jinja",
         path=place.path,
         figures=figures,
-        headings=CHARTS[place.kind],
         slug=place.name,
         site=site,
+        typical=place.typical,
+        card=place.card,
         **{place.kind: place.measured},
         **_shared(place.kind, dict(place.parts)),
     )
@@ -118,7 +109,6 @@ def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
         "spread": spread(figures) if rows else "",
         "usual": usual(figures) if kind == "target" else None,
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
-        "typical": strips.typical(rows),
         **shown,
     }
 

@@ -1,4 +1,4 @@
-"""Write the map's figures as one file that ships with the program: `answers/evidence.json`."""
+"""Write the map's figures as one file that ships with the program: `planner/evidence.json`."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 import duckdb
 import msgspec
 
-from answers.evidence import PairFigure
-from answers.machines import device_key
-from answers.names import read_model
-from answers.presets import preset_named
 from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, read
+from planner.evidence import PairFigure
+from planner.machines import device_key
+from planner.names import read_model
+from planner.presets import preset_named
 
 PATH = "assets/evidence.json"
 FIELDS = PairFigure.__struct_fields__

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from answers.estimate import typical
+from planner.estimate import typical
 
 
 def errors_by_month(benches: Path) -> Sequence[Mapping[str, float | str]]:

@@ -1,4 +1,4 @@
-"""Write the page Explore: a file with all cells, filters, and two settings side by side."""
+"""Write the page Explore: a file with all cells, and filters."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
@@ -166,7 +166,6 @@ FACETS = (
 )
 # Links of a row; nearly every row has different links.
 LINKS = (
-    Facet(name="setup", key=col("setup")),
     Facet(name="evidence", key=col("submission"), printed=evidence_address),
     Facet(
         name="command",

@@ -5,10 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import duckdb
 from markupsafe import Markup
 
-from pipeline.site.charts import draw
 from pipeline.site.pages import expected
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
@@ -31,17 +29,12 @@ FORMATS: dict[str, Callable[[float], str]] = {
 WORDS = ("text", "yes")  # kinds of columns that contain words instead of figures
 
 
-def how_it_works(
-    connection: duckdb.DuckDBPyConnection, site: Site, prose: Path, benches: Path
-) -> Page:
+def how_it_works(site: Site, prose: Path, benches: Path) -> Page:
     """The explainer, the prose in `prose`, and proofs from the bench files."""
-    predictions = draw(connection, "predictions", site.cache)
     return render(
         "how-it-works.md.jinja",
         path="how-it-works.md",
         site=site,
-        figures=() if predictions.empty else (predictions,),
-        predictions=predictions,
         methodology=folded(with_flags(_text(prose / "methodology.md"))),
         questions=folded(_text(prose / "faq.md")),
         glossary=Markup(_text(prose / "glossary.md")),  # noqa: S704 - our own prose

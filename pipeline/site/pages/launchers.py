@@ -1,8 +1,9 @@
-"""Write `assets/v1/`, from which a launcher reads whether to switch speculation on.
+"""Write `assets/v1/`, from which a launcher reads whether to switch speculation on, and presets.
 
 `resolve.json` has the ids of devices and models and the words of engines; the file of a model has a
-row for each device and method. `schemas/launcher.v1.schema.json` describes both; the page *Data*
-has the ten lines that read them.
+row for each device, quantisation and method. `schemas/launcher.v1.schema.json` describes both; the
+page *Data* has the ten lines that read them. `presets/DEVICE.ini` has the models with which a
+method is worth it on a device, as llama-server's `--models-preset` reads them.
 """
 
 import re
@@ -11,20 +12,23 @@ from operator import itemgetter
 
 import orjson
 
-from answers.advice import verdict_of
-from answers.answer import Answer
-from answers.choices import PlanOption
-from answers.engine_commands import launch_words
-from answers.engine_table import ENGINES
-from answers.evidence import PairFigure, rig_of
-from answers.listed import ListedMachine
-from answers.machines import Computer
-from answers.speed import SpeedEstimate
 from pipeline.site.pages.model import Asset
+from planner.advice import verdict_of
+from planner.answer import Answer
+from planner.choices import PlanOption
+from planner.engine_commands import launch_words
+from planner.engine_files import settings_text
+from planner.engine_table import ENGINES
+from planner.evidence import PairFigure, rig_of
+from planner.listed import ListedMachine
+from planner.machines import Computer
+from planner.speed import SpeedEstimate
 from schemas.codec import Json
 from schemas.vocabulary.documents import document
 
-FOLDER, VERSION = "assets/v1", 1
+FOLDER, PRESETS, VERSION = "assets/v1", "presets", 1
+# The quantisation that stands for those of about as many bits.
+QUANTISATIONS = {"4-bit": "Q4_K_M", "8-bit": "Q8_0", "16-bit": "F16"}
 LICENCE = "CC BY 4.0"
 IGNORED: Sequence[str] = document("launchers", "pipeline.site")["ignored"]
 COLUMNS = ("on", "depth", "expected", "low", "high", "people")
@@ -46,6 +50,17 @@ def _row(option: PlanOption, gain: SpeedEstimate) -> Sequence[Json]:
     speedups = (round(each, DIGITS) for each in (gain.estimate, gain.low, gain.high))
     on = SWITCHES.get(verdict_of(option)[0], False)
     return [on, option.depth, *speedups, option.figures.people if option.figures else 0]
+
+
+def preset_of(found: Answer) -> str:
+    """The model's section of a preset, with the method of the answer.
+
+    It is empty if the answer is no recommendation, or if a file in it is not on the hub.
+    """
+    line = found.command
+    if line is None or not SWITCHES.get(found.verdict) or {"-m", "-md"} & {*line.words}:
+        return ""
+    return settings_text(line)
 
 
 def devices_on_map(
@@ -105,10 +120,25 @@ def names_file(
     )
 
 
-def model_file(model: str, devices: bytes, as_of: str | None) -> Asset:
-    """The file of a model; `devices` is its JSON by device, as `methods_of` gives the rows."""
-    rows = orjson.Fragment(devices)
-    return _asset(model, "draftmap-launcher", as_of, model=model, columns=COLUMNS, devices=rows)
+def model_file(model: str, known: bytes, as_of: str | None) -> Asset:
+    """The file of a model; `known` is JSON.
+
+    `methods` are different results of `methods_of`. `devices` has, by device, the place of one of
+    them for each quantisation.
+    """
+    about = {"model": model, "columns": COLUMNS, "quantisations": [*QUANTISATIONS]}
+    return _asset(model, "draftmap-launcher", as_of, **about, **orjson.loads(known))
+
+
+def preset_files(models: Iterable[bytes], as_of: str | None) -> Iterator[Asset]:
+    """The preset of each device; a model is JSON, with its `preset_of` by device."""
+    found: dict[str, list[str]] = {}
+    for model in models:
+        for device, section in orjson.loads(model).items():
+            found.setdefault(device, []).append(section)
+    for device, sections in found.items():
+        head = f"; {', '.join(filter(None, ('Draftmap', device, as_of, LICENCE)))}\n"
+        yield Asset(path=f"{PRESETS}/{device}.ini", data="\n".join((head, *sections)).encode())
 
 
 def key(name: str) -> str:

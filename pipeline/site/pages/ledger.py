@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from answers.evidence import ALL_TASKS
+from planner.evidence import ALL_TASKS
 
 LEDGER = Path(__file__).parents[3] / "bench" / "figures" / "ledger.csv"
 

@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from answers.engine_commands import ServeLine, default_method, serve_nearest
-from answers.engine_table import ENGINES
 from pipeline.site.rows import Row
+from planner.engine_commands import ServeLine, default_method, serve_nearest
+from planner.engine_table import ENGINES
 from schemas.method import Method
 from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry

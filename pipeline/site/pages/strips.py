@@ -15,7 +15,7 @@ from schemas.vocabulary import COMMON_DEVICES, GRADES, METHODS, SIZES, VERDICTS,
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
-AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
+AXIS = (0.75, 1, 1.5, 2, 3)
 MOST_DOTS = 16  # dots of one kind in one row
 # The number of visible rows in the first group, in the second group, and in each later group.
 OPEN_ROWS = (10, 7, 4)
@@ -271,7 +271,10 @@ def evidence_address(row: Row) -> str:
 
 
 def axis() -> list[tuple[str, float]]:
-    return [(f"{value:g}", position(value)) for value in AXIS]
+    """The labels of the axis with their positions; the marks at an end may lie beyond it."""
+    within = [(f"{value:g}", position(value)) for value in AXIS]
+    below, above = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
+    return [(f"{below}{LOW:g}", 0.0), *within, (f"{above}{HIGH:g}", 100.0)]
 
 
 def position(ratio: float, digits: int = 1) -> float:
@@ -281,7 +284,7 @@ def position(ratio: float, digits: int = 1) -> float:
 
 
 def other_dots(row: Row) -> list[list[float]]:
-    """The speedups of other settings: a list per tier, as in `TIERS`, thinned if it is long."""
+    """The other speedups: a list per tier, as in `TIERS`, thinned if it is long."""
     found = grouped(row.other_dots, lambda dot: dot["tier"])
     return [thinned([dot["speedup"] for dot in found[tier]]) for tier in TIERS]
 

@@ -13,8 +13,7 @@ import duckdb
 import msgspec
 
 from estimates.model import AnswerLength
-from estimates.reasons import ANSWER_LENGTHS, answer_length, costs_of
-from estimates.requests import whole_request
+from estimates.reasons import answer_length, costs_of
 from pipeline.data.runs import runs
 from pipeline.site.charts import draw
 from pipeline.site.pages import shown_commands
@@ -22,6 +21,7 @@ from pipeline.site.pages.ledger import registered
 from pipeline.site.pages.model import Asset, Page, Site, file_path, path_of, submission_address
 from pipeline.site.pages.raw_files import MOST_FULL, is_large
 from pipeline.site.pages.template_environment import from_template, gib, plain_text, render
+from pipeline.site.policy import with_policy
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS, say, sentence
 from schemas.vocabulary.axes import AXES
@@ -31,8 +31,6 @@ RUN = 64  # the usual number of submissions whose short forms are cached togethe
 MOST_LISTED = 200  # submissions on the page that lists them
 # Axes for which the page has its own words.
 OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
-# Prompt lengths in tokens, from a question to a long document.
-PROMPT_LENGTHS = (64, 512, 4096)
 SINGLE = ("submission", "setup", "standing")
 # Tables with several rows for a submission: the name in the template and the table or query.
 PARTS = {
@@ -96,7 +94,8 @@ def _short_forms(connection: duckdb.DuckDBPyConnection, site: Site, names: Seque
     for shown in evidence(connection, names):
         address = submission_address(shown["s"].submission)
         text = from_template("leaf.html.jinja", site=site, url=site.link_from(address), **shown)
-        found.append(Asset(path=f"{address}index.html", data=text.encode()))
+        path = f"{address}index.html"
+        found.append(Asset(path=path, data=with_policy(text, path).encode()))
     return msgspec.msgpack.encode(found)
 
 
@@ -106,7 +105,7 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, shown: Mapping
         "submission.md.jinja",
         path=path_of(submission_address(name)),
         site=site,
-        requests=whole_requests,
+        whole_request=whole_request,
         answer_length=pays_from,
         registered=registered().get(name, ()),
         figures=(draw(connection, "submission_tasks", site.cache, submission=name),),
@@ -227,23 +226,11 @@ def _words(*known: str | None) -> str:
     return " ".join(filter(None, known)) or say.UNKNOWN
 
 
-def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
-    """Template values for an arm's whole requests: a sentence, and a table by length."""
+def whole_request(estimates: Iterable[Row]) -> str:
+    """A sentence on an arm's whole requests; empty if they are not known."""
     row = next((row for row in estimates if row.whole_request is not None), None)
-    costs = None if row is None else costs_of(row)
-    if row is None or costs is None:
-        return None
-    return {
-        "sentence": _request_sentence(row),
-        "answers": ANSWER_LENGTHS,
-        "rows": tuple(
-            (prompt, tuple(whole_request(costs, prompt, answer) for answer in ANSWER_LENGTHS))
-            for prompt in PROMPT_LENGTHS
-        ),
-    }
-
-
-def _request_sentence(row: Row) -> str:
+    if row is None or costs_of(row) is None:
+        return ""
     bounds = (row.whole_request_low, row.whole_request_high)
     text = (
         f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "

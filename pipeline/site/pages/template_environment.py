@@ -15,22 +15,20 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from answers.names_table import packed
 from estimates.requests import STATED_ANSWER_TOKENS
 from pipeline.cache import Cache
 from pipeline.data.formats import csv_of, guarded
 from pipeline.site import charts
 from pipeline.site.pages import model, shown_commands, strips
 from pipeline.site.pages.model import Asset, Page, Site
+from planner.names_table import names_table
 from schemas import vocabulary
 from schemas.vocabulary import say
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
 # Tables that become cards on narrow screens; tables with their own layout are unchanged.
-TABLE = re.compile(
-    r'<table class="dm-table(?! dm-(?:explore|compare|published|fit))[^>]*>.*?</table>', re.DOTALL
-)
+TABLE = re.compile(r'<table class="dm-table(?! dm-(?:explore|fit))[^>]*>.*?</table>', re.DOTALL)
 HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd]\b[^>]*")
@@ -168,7 +166,7 @@ def vocabulary_file() -> Asset:
 @cache
 def names_file() -> Asset:
     """The table of names for the page's reader; its name changes with its content."""
-    return model.named_by_content("assets/names.{}.json", msgspec.json.encode(packed()))
+    return model.named_by_content("assets/names.{}.json", msgspec.json.encode(names_table()))
 
 
 def task(name: str | None) -> str:

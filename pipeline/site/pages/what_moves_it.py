@@ -7,15 +7,15 @@ from typing import NamedTuple
 import duckdb
 from markupsafe import Markup
 
-from answers.kinds import TEXT, drafting_class
-from answers.names import read_model
-from answers.sized_shapes import shape_named
 from pipeline.site.charts import draw
 from pipeline.site.pages import strips
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import environment, render
 from pipeline.site.rows import Row, grouped, read
 from pipeline.site.tally import CLEAR_SHARE, tally
+from planner.kinds import TEXT, drafting_class
+from planner.names import read_model
+from planner.sized_shapes import shape_named
 from schemas.vocabulary import COMMON_DEVICES, REFERENCE_MODELS
 from schemas.vocabulary.documents import document
 

@@ -1,5 +1,5 @@
 -- One row is one figure of the map for `answers`: a device with a model and a method, on one task,
--- for all quantisations or for one of them. Its columns have the names of `answers.evidence`.
+-- for all quantisations or for one of them. Its columns have the names of `planner.evidence`.
 select
   * exclude (quantisation, sources),
   device_label as name,

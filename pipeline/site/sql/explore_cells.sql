@@ -16,7 +16,6 @@ with printed as (
     nullif(array_to_string(kinds, ', '), '') as conditions,
     false as at_most,
     coalesce(row_url, 'data/#' || source) as submission,
-    '' as setup,
     [] as measured_with
   from published_rate as rate
   -- Others have no page that the row could refer to.

@@ -1,5 +1,5 @@
 // The visitor's own acceptance: the field on the card of an answer, and the numbers with it, as in
-// `answers/acceptance.py`. The address keeps it, in percent; "Why is it slower?" links to it.
+// `planner/acceptance.py`. The address keeps it, in percent; "Why is it slower?" links to it.
 import { gainOf } from "./decides.js";
 import { number, rate, times } from "./say.js";
 

@@ -1,4 +1,4 @@
-// What decides about an answer, as in `answers/deciding.py`.
+// What decides about an answer, as in `planner/deciding.py`.
 import { listed, number, percent, times } from "./say.js";
 
 export const gainOf = ({ cost, depth }, share) => (1 + share * depth) / cost;

@@ -32,7 +32,6 @@ const LONGEST_SEARCH = 120;
 // The address is updated after a delay, because a browser needs longer for it than for a filter.
 const REMEMBERED_MS = 300;
 const DEFAULT = { column: "low", falling: true }; // the certain gain: the interval's lower bound
-const COMPARED = ["a", "b"]; // the two compared settings, in the same address
 const CLEAR = 0.05; // beyond this distance from 1, a figure has a direction, as on the map
 
 class Explore {
@@ -148,8 +147,6 @@ class Explore {
 
   query() {
     const query = new URLSearchParams();
-    for (const [name, value] of new URLSearchParams(location.search))
-      if (COMPARED.includes(name)) query.set(name, value);
     const words = this.form.elements.words.value.trim();
     if (words) query.set("words", words);
     for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
@@ -342,7 +339,7 @@ class Explore {
   ways(row) {
     const { cells, root } = this;
     const address = page(cells, "evidence", row);
-    if (!key(cells, "setup", row)) {
+    if (key(cells, "tier", row) === "published") {
       const { href } = new URL(address, new URL(root, location));
       const source = el("a", { href, rel: "noopener nofollow" }, "source");
       return el("td", "dm-explore__ways", source);
@@ -352,11 +349,7 @@ class Explore {
     const title = command(cells, row);
     const copy = el("button", { className: "dm-explore__command", type: "button", title }, "copy");
     copy.addEventListener("click", () => this.copy(title, "Command line"));
-    const ways = [
-      link(root + address, named),
-      link(`${root}explore/?a=${key(cells, "setup", row)}#compare`, "compare"),
-      copy,
-    ];
+    const ways = [link(root + address, named), copy];
     return el("td", "dm-explore__ways", ...ways.flatMap((way) => ["\u00a0· ", way]).slice(1));
   }
 

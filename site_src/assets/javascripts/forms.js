@@ -27,6 +27,7 @@ export const compiled = (table) => ({
   words: {
     ...table.words,
     leave: regular(table.words.leave, "gi"),
+    many: regular(table.words.many, "gi"),
     figures: table.words.figures.map((each) => regular(each, "gi")),
   },
   signs: regular(table.form.map(({ signs }) => signs).join("|")),
@@ -60,13 +61,16 @@ export const foundOf = (form, server, figures, part, table) => ({
 const hitsOf = (line, table) => {
   if (!table.signs.test(line)) return [];
   return table.form.flatMap((form) => {
-    const hit = form.signs.test(line) && form.lines.map((each) => line.match(each)).find(Boolean);
+    if (!form.signs.test(line)) return [];
+    const matches = form.lines.map((each) => line.match(each)).filter(Boolean);
+    const [hit] = matches.sort((one, two) => one.index - two.index);
     if (!hit) return [];
     const all = Object.entries(hit.groups ?? {});
     const there = all.filter(([, value]) => value);
     const figures = Object.fromEntries(there);
     if (figures.row) figures.row = figures.row.replaceAll(" ", ""); // cuts add blanks
-    return [{ form, figures, open: there.length < all.length }];
+    const end = hit.index + hit[0].length;
+    return [{ form, figures, open: there.length < all.length, end }];
   });
 };
 const counted = (hits) => hits.reduce((all, { figures }) => all + Object.keys(figures).length, 0);
@@ -86,6 +90,12 @@ const unwrapped = (lines, table) => {
   for (let at = 0, taken = 1; at < lines.length; at += taken) {
     const whole = lines[at].trimEnd();
     let [line, hits, joins] = [whole, hitsOf(whole, table), [whole, whole]];
+    const end = Math.max(0, ...hits.map((hit) => hit.end));
+    if (end && hitsOf(whole.slice(end), table).length) {
+      found.push({ number: at + 1, line: whole.slice(0, end), hits }); // several lines in one
+      [lines[at], taken] = [whole.slice(end), 0];
+      continue;
+    }
     const isCut = !hits.length && at + 1 < lines.length && crosses(whole, lines[at + 1], table);
     const hasSign = isCut || table.signs.test(whole);
     taken = 1;
@@ -131,9 +141,10 @@ const isElsewhere = (part, [clock, time], worker, slot) => {
 };
 const repeats = (figures, own) => Object.keys(figures).some((name) => name in own.figures);
 // Whether figures say that another run begins: one that a run states only once, two speeds of an
-// interval, or fewer tokens or calls so far.
+// interval, fewer tokens or calls so far, or another build's name for them.
 const isAgain = ({ form, figures }, own, part, isOnce, time) => {
   if (part.once.has(figures.once ?? "")) return true;
+  if (figures.style && (part.style ?? figures.style) !== figures.style) return true;
   if (!own) return false;
   if (["so_far", "calls"].some((name) => Number(figures[name]) < Number(own.figures[name])))
     return true;
@@ -148,16 +159,19 @@ export const printed = (text, table) => {
   for (const { number, line, hits } of unwrapped(text.split(/\r\n|\n|\r/), table)) {
     const server = serverOf(line, table);
     const slot = line.match(table.line.slot);
-    if (slot) tasks.set(server, slot.groups.task);
-    const task = tasks.get(server) ?? null;
+    // Figures without a prefix belong to the task of a line that has nothing but a prefix.
+    if (slot) tasks.set(server, { task: slot.groups.task, isBare: !hits.length });
+    const isOther = !slot && hits.some(({ form }) => form.gives === "request");
+    const named = tasks.get(server);
+    const task = named && (named.isBare || !isOther) ? named.task : null;
     const worker = `${server} ${slot?.groups.slot}`;
     const form = signed(line, table);
     const title = !form && table.line.begins.test(line);
     const when = timeOf(line, server, table);
     const alone = table.line.alone.test(line);
     const isOnce = task !== null || alone;
-    const keyOf = ({ form, figures: { series, kind } }) =>
-      JSON.stringify([form.of, server, kind ? kind : task, series]);
+    const keyOf = ({ form, figures: { series, kind } }, of = task) =>
+      JSON.stringify([form.of, server, kind ? kind : of, series]);
     const again = (hit) =>
       !hidden.has(hit.form.of) &&
       (isAgain(hit, part.last.get(keyOf(hit)), part, isOnce, when[1]) ||
@@ -181,16 +195,18 @@ export const printed = (text, table) => {
       seen = true;
       hidden.add(hit.form.hides);
       if (hit.figures.once) part.once.add(hit.figures.once);
+      part.style ??= hit.figures.style;
       if (hit.figures.kind) part.drafted = task;
       const collects = hit.form.gives === "request" || hit.form.gives === "run";
-      let own = part.last.get(keyOf(hit));
+      // The task of a request may be stated after its first lines.
+      let own = part.last.get(keyOf(hit)) ?? part.last.get(keyOf(hit, null));
       if (own && collects && !repeats(hit.figures, own)) Object.assign(own.figures, hit.figures);
       else {
-        own = { ...foundOf(hit.form, server, { ...hit.figures }, part, table), task };
-        part.last.set(keyOf(hit), own);
+        own = foundOf(hit.form, server, { ...hit.figures }, part, table);
         found.push(own);
       }
-      Object.assign(own, { time: when[1], clock: part.times.size > 0, alone });
+      part.last.set(keyOf(hit), own);
+      Object.assign(own, { task, time: when[1], clock: part.times.size > 0, alone });
     }
   }
   return { found, unread, models };
@@ -220,10 +236,8 @@ export const parsed = (text) => {
   }
   return found.map(([start, end], at) => {
     const before = text.slice(found[at - 1]?.[1] ?? 0, start).split("\n");
-    return [
-      before.filter((line) => /[a-z]/i.test(line)).at(-1) ?? "",
-      tried(text.slice(start, end)),
-    ];
+    const title = before.filter((line) => /[a-z]/i.test(line)).at(-1) ?? "";
+    return [title, tried(text.slice(start, end))];
   });
 };
 
@@ -241,22 +255,31 @@ export const joined = (text, table) => {
 };
 const valueAt = (row, path) =>
   path.split(".").reduce((value, key) => (value === null ? null : (value?.[key] ?? null)), row);
+// A figure of a value, or of the request at a place of lists; a list in a list is summed.
+const figureAt = (value, at) =>
+  at === null || !Array.isArray(value) ? value : [value[at]].flat().reduce((a, b) => a + b, 0);
 // The answers in a value: the value itself, or the answers inside it; a script may have saved prompts
 // with them.
 const answersIn = (value, part, table, depth = 0) => {
   if (!value || typeof value !== "object" || depth > DEEPEST + 1) return [];
-  const form = table.answer.find(
+  const own = table.answer.filter(
     ({ needs, unless }) =>
-      needs.every((path) => valueAt(value, path) !== null) && !(unless && value[unless]),
+      needs.every((path) => valueAt(value, path) !== null) && !(unless && valueAt(value, unless)),
   );
-  if (!form || Array.isArray(value))
+  if (!own.length || Array.isArray(value))
     return Object.values(value).flatMap((each) => answersIn(each, part, table, depth + 1));
-  const figures = {};
-  for (const [name, paths] of Object.entries(form.figures)) {
-    const stated = paths.split(" ").map((path) => valueAt(value, path));
-    figures[name] = stated.find((each) => typeof each === "number");
-  }
-  return [foundOf(form, "", figures, part, table)];
+  const rows = own.flatMap((form) =>
+    form.lists ? value[form.needs[0]].map((_, at) => [form, at]) : [[form, null]],
+  );
+  const last = rows.findIndex(([, at]) => at === null);
+  return rows.slice(0, last + 1 || rows.length).map(([form, at]) => {
+    const figures = {};
+    for (const [name, paths] of Object.entries(form.figures)) {
+      const stated = paths.split(" ").map((path) => figureAt(valueAt(value, path), at));
+      figures[name] = stated.find((each) => typeof each === "number");
+    }
+    return foundOf(form, "", figures, part, table);
+  });
 };
 
 export const answered = (text, table) => {

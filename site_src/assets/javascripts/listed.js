@@ -61,17 +61,23 @@ const cardsFor = (machines, cards, total) => {
 // The listed machine that a read machine means; `instead` says why it is another one, `nearest` has
 // the names to choose from if nothing is known of it.
 export const machineFor = (data, { cards, processor, ram_gib, unknown }, text) => {
-  const { machines } = data;
+  const { machines, names } = data;
   const total = cards.reduce((sum, { count, gib }) => sum + count * (gib ?? 0), 0);
   const same = ({ label, kind }) => kind === "cpu" && spaced(label) === spaced(text);
   if (machines.some(same)) return { machine: machines.find(same), instead: null };
   const strange = unknown.length ? `“${unknown.join(", ")}” is not a known card` : null;
-  if (cards.length && cards.every(({ key }) => key) && !strange)
+  const named = cards.flatMap(({ key }) => key ?? []);
+  const isListed = machines.some(({ cards: sign }) => named.some((key) => sign === `1 ${key}`));
+  if (named.length && named.length === cards.length && isListed && !strange)
     return cardsFor(machines, cards, total);
-  if (total && cards.every(({ key }) => key === null)) {
+  const usual = ({ count, key, gib }) =>
+    count * (gib ?? names.cards.find((card) => card.key === key)?.own ?? 0);
+  const memory = cards.reduce((sum, card) => sum + usual(card), 0);
+  if (memory && !(named.length && isListed)) {
     const classes = machines.filter(({ kind }) => kind === "memory");
-    const machine = ofSize(classes, total);
-    const known = strange ?? (machine.memory === total ? null : `${total} GB are not listed`);
+    const machine = ofSize(classes, memory);
+    const few = machine.memory === memory ? null : `${memory} GB are not listed`;
+    const known = strange ?? (named.length ? `${named.join(" + ")} is not listed` : few);
     return { machine, instead: known && `${known}; its speed is a guess` };
   }
   if ((processor || ram_gib) && !strange) {

@@ -38,9 +38,7 @@ export const complaints = (form, runs, given) => {
   if (given.drafted !== null && given.accepted !== null && given.accepted > given.drafted)
     lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
   if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens)
-    lines.push(
-      "All written tokens count as accepted, but the first two tokens of an answer never can.",
-    );
+    lines.push("All written tokens count as accepted, but an answer's first two never can.");
   if (form.querySelector("input:invalid"))
     lines.push("A number is outside its range and was left out.");
   if (runs.swapped)
@@ -51,12 +49,6 @@ export const complaints = (form, runs, given) => {
     );
   else if (drafted(runs.without))
     lines.push("The run without speculation drafted tokens: it was not a plain run.");
-  const idle = runs.with.requests.filter((each) => each.drafted === null && each.silent).length;
-  if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
-    lines.push(
-      `${idle} of ${count(runs.with.requests.length, "request")} drafted nothing. If these ` +
-        `requests ran without speculation, move them to the field for that run.`,
-    );
   return lines;
 };
 
@@ -77,20 +69,12 @@ export const reasons = (f, known) => {
   const alone = drafts && f.middle === null; // one log: acceptance and depth can still be checked
   found("mismatch", f.mismatch !== null);
   found("never-drafted", f.drafted === 0);
-  found("rarely-drafted", drafts && f.fired !== null && f.fired < bounds.rarely_fires);
-  found(
-    "layers-displaced",
-    f.layersWith !== null && f.layersWithout !== null && f.layersWith < f.layersWithout,
-  );
-  found(
-    "wide-upload",
-    lost &&
-      f.layersAll !== null &&
-      f.layersWith < f.layersAll &&
-      f.longest !== null &&
-      f.longest + 1 >= bounds.upload_step,
-  );
-  found("half-seconds", f.waits);
+  const rarely = f.fired !== null && f.fired < bounds.rarely_fires;
+  found("rarely-drafted", drafts && rarely);
+  // Nothing is less than an unknown figure, which is null; and no unknown width reaches a step.
+  const isLess = (layers) => f.layersWith !== null && f.layersWith < layers;
+  found("layers-displaced", isLess(f.layersWithout));
+  found("wide-upload", lost && isLess(f.layersAll) && f.width >= bounds.upload_step);
   found("slow-prompt", f.promptRatio !== null && f.promptRatio >= bounds.slow_prompt);
   const nothing = drafts && f.acceptance < bounds.nothing_accepted;
   found("nothing-accepted", nothing);
@@ -101,35 +85,18 @@ export const reasons = (f, known) => {
   found("cannot-win", dear && !fault);
   check("experts-in-memory", dear && !far);
   found("slow-draft", lost && f.draftShare !== null && f.draftShare > bounds.slow_draft);
-  found(
-    "low-acceptance",
-    drafts && lost && !nothing && f.needed !== null && f.needed <= 1 && f.acceptance < f.needed,
-  );
+  found("low-acceptance", drafts && lost && !nothing && f.needed <= 1 && f.acceptance < f.needed);
   check("low-acceptance", alone && !nothing && f.acceptance < bounds.low_acceptance);
   check("several-at-once", (lost || alone) && f.slots > 1);
-  check(
-    "kernel-step",
-    drafts &&
-      (lost || alone) &&
-      !(f.fired < bounds.rarely_fires && f.fired !== null) &&
-      f.longest !== null &&
-      f.longest + 1 >= bounds.wide_step,
-  );
-  check(
-    "layers-displaced",
-    drafts && slower(f, known) && (f.layersWith === null || f.layersWithout === null),
-  );
-  check("slow-draft", drafts && slower(f, known) && f.draftShare === null);
+  check("kernel-step", drafts && (lost || alone) && !rarely && f.width >= bounds.wide_step);
+  const slow = drafts && slower(f, known);
+  check("layers-displaced", slow && [f.layersWith, f.layersWithout].includes(null));
+  check("slow-draft", slow && f.draftShare === null);
   found("other-texts", f.requests > 0 && f.plainRequests > 0 && !f.paired);
-  found(
-    "power-limit",
-    lost && f.power !== null && f.power.drawn >= bounds.at_limit * f.power.limit,
-  );
+  found("power-limit", lost && f.drawn !== null && f.drawn >= bounds.at_limit * f.limit);
   found("noise", f.verdict === "no-clear-difference");
-  found(
-    "too-little",
-    f.requests > 0 && (f.requests < bounds.few_requests || f.tokens < bounds.few_tokens),
-  );
+  const few = f.requests < bounds.few_requests || f.tokens < bounds.few_tokens;
+  found("too-little", f.requests > 0 && few);
   if (drafts && f.middle !== null && faster(f, known)) list.unshift({ id: "none", sure: true });
   if (f.cost !== null && !list.length) list.push({ id: "unknown", sure: true });
   return list;

@@ -1,10 +1,9 @@
 // A pasted text is one to many runs: find them, and the run without and the run with drafts.
 import { answered, joined, partOf, printed } from "./forms.js";
 import { by, runOf } from "./serverlog.js";
-import { written } from "./words.js";
+import { unlike, written } from "./words.js";
 
 const LONGEST = 4_000_000; // characters: the log of a day; a longer text would freeze the page
-const UNLIKE = 1.1; // the same work again at a speed that differs by more is another setting
 
 // All figures in a text, and the lines that could not be read; a log may have each line in JSON.
 export const statedIn = (text, table) => {
@@ -12,17 +11,16 @@ export const statedIn = (text, table) => {
   const log = isJson && text.includes('"predicted_n"') ? null : printed(text, table);
   if (log?.found.length && (!isJson || log.found.some(({ form }) => form.gives === "request")))
     return log;
-  const found = answered(text, table);
+  const own = answered(text, table);
+  const found = own.length ? own : written(text, table);
   const unread = log && !isJson && !found.length ? log.unread : [];
-  const isKnown = found.length || unread.length;
-  return { found: isKnown ? found : written(text, table), unread, models: new Set() };
+  return { found, unread, models: new Set() };
 };
 
 const drafts = ({ number }) =>
   ["drafted", "accepted", "share"].some((name) => number(name) > 0) || number("length") > 1;
 const pace = ({ number }) =>
   number("rate") ?? number("tokens") / (number("ms") ?? number("took_ms") ?? NaN);
-const unlike = (one, other) => Math.max(one / other, other / one) > UNLIKE;
 const gives = (rows, kinds) => rows.filter(({ form }) => kinds.includes(form.gives));
 
 // ---- how the figures of a text split: `sure` if they cannot be one run ---------------------------
@@ -41,7 +39,8 @@ const byState = (found) => {
   const rows = gives(found, ["request", "rate"]);
   const starts = rows.filter((each, at) => !at || drafts(each) !== drafts(rows[at - 1]));
   const half = rows.indexOf(starts[1]);
-  if (starts.length !== 2 || rows[0].figures.once) return { groups: [found], sure: true };
+  const isOn = gives(found.slice(0, found.indexOf(starts[1])), ["statistics"]).length > 0;
+  if (starts.length !== 2 || rows[0].figures.once || isOn) return { groups: [found], sure: true };
   return { groups: [rows.slice(0, half), rows.slice(half)], sure: half * 2 === rows.length };
 };
 // The same requests twice at two speeds.
@@ -111,22 +110,41 @@ const runsIn = (pasted, table) => {
 // Whether a run speculated: by its figures, or by its titles.
 export const speculated = (run, { line }) => {
   if (drafted(run) || run.titles.some((title) => line.flags.test(title))) return true;
-  const words = run.titles.filter((title) => !/\s--?[a-z]/.test(title));
+  const words = run.titles.flatMap((each) => (/\s--?[a-z]/.test(each) ? [] : each.split(/[;|]/)));
   if (words.some((title) => line.plain.test(title))) return false;
   if (words.some((title) => line.drafts.test(title))) return true;
   return run.requests.some((each) => each.silent) ? false : null;
 };
+const ROUNDED = 1.04; // 1.5 for 1.46
+// Whether the one run with drafts has the other's command with more flags, or prints a ratio that
+// its speed has to the other's.
+const confirmed = (runs, states, { line }) => {
+  const [one, other] = states[0] ? runs : runs.toReversed();
+  if (runs.length !== 2 || states.filter(Boolean).length !== 1) return false;
+  const [long, short] = [one, other].map(({ titles }) => (titles[0] ?? "").split(/\s+/));
+  const isCommand = short.some((word) => word.startsWith("-"));
+  if (isCommand && short.every((word) => long.includes(word))) return true;
+  const ratio = one.titles.join(" ").match(line.ratio)?.groups.times * (other.rate / one.rate);
+  return Math.max(ratio, 1 / ratio) < ROUNDED;
+};
 // Of the cells of two rows, only numbers and words for a setting differ.
+const UNIT = /(?<=\d\s?)(?:t(?:ok\w*)?\s?(?:\/|per)\s?s\w*|tps|m?s|x|[gm]i?b|w)(?!\w)/gi;
 const alike = (runs, { line }) => {
   const [one, two] = runs.map(({ titles }) => (titles.at(-1) ?? "").split(/[;|]/));
   const isSetting = (cell = "") =>
-    /^[\W\d]*$/.test(cell.split(":").at(-1)) || line.plain.test(cell) || line.drafts.test(cell);
-  return (
-    one.length !== two.length ||
-    one.length < 2 ||
-    one.every((cell, at) => cell === two[at] || (isSetting(cell) && isSetting(two[at])))
-  );
+    /^[\W\d]*$/.test(cell.split(":").at(-1).replace(UNIT, "")) ||
+    [line.plain, line.drafts].some((each) => each.test(cell));
+  const isSame = (cell, at) => cell === two[at] || (isSetting(cell) && isSetting(two[at]));
+  return one.length !== two.length || one.length < 2 || one.every(isSame);
 };
+
+// Speeds of one setting, one after the other.
+const isRepeated = (runs) => {
+  const all = runs.map(({ rate, requests }) => (requests.length ? 0 : rate));
+  const lines = new Set(runs.map(({ titles }) => titles.join().replace(/[0-9.]+/g, "")));
+  return lines.size === 1 && all.every(Boolean) && !unlike(Math.max(...all), Math.min(...all));
+};
+const middleRun = (runs) => runs.toSorted((a, b) => a.rate - b.rate)[Math.floor(runs.length / 2)];
 
 // The two runs of two fields; `asked` lists the runs if it is not clear which two to compare.
 export const sides = (texts, table) => {
@@ -138,10 +156,14 @@ export const sides = (texts, table) => {
     const [without, with_] = swapped ? [second, first] : [first, second];
     return { swapped, without, with: with_ };
   }
+  const [without, with_] = all.map(middleRun);
+  if (texts.every((text) => text.trim()) && all.every(isRepeated))
+    return { swapped: false, without, with: with_ };
   const [own, ...more] = all.filter((_, at) => texts[at].trim());
   const states = own.map((run) => speculated(run, table));
   const differ = own.length === 2 && states.includes(true) && states.includes(false);
-  if (more.length || !differ || !own.every(({ sure }) => sure) || !alike(own, table))
+  const isClear = differ && own.every(({ sure }) => sure) && alike(own, table);
+  if (more.length || !(isClear || confirmed(own, states, table)))
     return { asked: all.flat().filter(isRead) };
   const [one, two] = states[0] ? own.toReversed() : own;
   return { swapped: false, without: one, with: two };

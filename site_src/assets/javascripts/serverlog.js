@@ -3,14 +3,18 @@ import { sum } from "./arithmetic.js";
 
 const MS = 1000;
 const SLACK_MS = 1000; // some clocks show whole seconds
+const NEARLY = 0.03; // of a number of drafts
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 const mean = (values) => (values.length ? sum(values) / values.length : null);
 const known = (values) => values.filter((value) => value !== null);
-const middleOf = (values) => {
+export const middleOf = (values) => {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return mean(sorted.slice(Math.floor(middle), Math.ceil(middle) + 1));
 };
+
+// An object with a value for each name.
+const named = (names, read) => Object.fromEntries(names.map((name) => [name, read(name)]));
 
 export const by = (rows, nameOf) => {
   const groups = new Map();
@@ -58,6 +62,7 @@ const repeatsIn = (requests, table) => {
     const tokens = each.number("prompt_tokens");
     const earlier = Math.max(longest, each.number("cached") ?? 0);
     longest = Math.max(longest, tokens ?? 0);
+    if (requests.length === 1) return false; // of one request, nothing shows what was before
     return (
       tokens === 1 ||
       (tokens === null && requests.some(({ number }) => number("prompt_tokens") === 1)) ||
@@ -80,14 +85,22 @@ const requestsIn = (found, table) => {
 
 // ---- counts of drafts beside the requests: of the best source there is ---------------------------
 const COUNTS = ["rounds", "drafted", "accepted", "emitted"];
+// The drafts of a round are whole: its accepted tokens have the target's own one, or not.
+const byAccepted = (accepted, share) => {
+  const isWhole = (drafts) => Math.abs(drafts - Math.round(drafts)) < NEARLY;
+  const fits = [accepted, accepted + 1].filter((length) => isWhole((length - 1) / share));
+  return accepted && fits.length === 1 ? fits[0] : null;
+};
 const lengthOf = (each) => {
   const rates = (each.figures.positions ?? "").split(",").map(Number);
   return (
-    each.number("length") ?? (rates[0] && rates.every((rate) => rate <= 1) ? 1 + sum(rates) : null)
+    each.number("length") ??
+    byAccepted(each.number("accepted_length"), each.number("share")) ??
+    (rates[0] && rates.every((rate) => rate <= 1) ? 1 + sum(rates) : null)
   );
 };
 const countsOf = (each) => {
-  const found = Object.fromEntries(COUNTS.map((name) => [name, each.number(name)]));
+  const found = named(COUNTS, each.number);
   const [length, depth] = [lengthOf(each), each.number("depth")];
   const { positions } = each.figures;
   const width = depth ?? (positions ? positions.split(",").length : null);
@@ -98,32 +111,22 @@ const countsOf = (each) => {
   return found;
 };
 const total = (rows) =>
-  Object.fromEntries(
-    COUNTS.map((name) => {
-      const values = known(rows.map((row) => row[name]));
-      return [name, values.length ? Math.round(sum(values)) : null];
-    }),
-  );
+  named(COUNTS, (name) => {
+    const values = known(rows.map((row) => row[name]));
+    return values.length ? Math.round(sum(values)) : null;
+  });
 // A metrics page: of two readings, the difference between them; one line for each engine and
 // rank.
 const bySeries = (rows) =>
   by(rows, ({ server, figures }) => `${server} ${figures.series}`).map((own) => {
     const [first, last] = [own.length > 1 ? countsOf(own[0]) : {}, countsOf(own.at(-1))];
-    return Object.fromEntries(
-      COUNTS.map((name) => [name, last[name] === null ? null : last[name] - (first[name] ?? 0)]),
-    );
+    return named(COUNTS, (name) => (last[name] === null ? null : last[name] - (first[name] ?? 0)));
   });
 const lastOf = (rows) => [...new Map(rows.map((row) => [row.server, countsOf(row)])).values()];
 const eachOf = (rows) => rows.map(countsOf);
 const untimed = (rows) => (rows.some(({ number }) => number("tokens")) ? [] : eachOf(rows));
-const SOURCES = {
-  series: bySeries,
-  run: eachOf,
-  row: eachOf,
-  total: lastOf,
-  interval: eachOf,
-  request: untimed,
-};
+const [run, row, interval] = [eachOf, eachOf, eachOf];
+const SOURCES = { series: bySeries, run, row, total: lastOf, interval, request: untimed };
 const REFUSED =
   "The counts are impossible: fewer than zero tokens were drafted, or more were accepted than " +
   "drafted or written. Paste two readings of a metrics page in the order of their times.";
@@ -145,10 +148,8 @@ const impossible = ({ drafted = null, accepted = null, rounds = null, tokens = n
 const SUMS = ["calls", "drafts", "tokens", "accepted", "draft_ms"];
 const statisticsOf = (found) => {
   const rows = found.filter(({ form }) => form.gives === "statistics");
-  return [...new Map(rows.map((row) => [row.figures.kind, row])).values()].map((row) => ({
-    kind: row.figures.kind,
-    ...Object.fromEntries(SUMS.map((name) => [name, row.number(name)])),
-  }));
+  const last = new Map(rows.map((each) => [each.figures.kind, each]));
+  return [...last].map(([kind, each]) => ({ kind, ...named(SUMS, each.number) }));
 };
 
 // ---- all that a text says -------------------------------------------------------------------------
@@ -166,12 +167,12 @@ const rateIn = (found) => {
   const least = Math.min(...rated.map(atOnce));
   const rates = rated.filter((each) => atOnce(each) === least).map(rateOf);
   const most = Math.max(...rates);
-  return { rate: middleOf(rates.filter((rate) => rate >= most / 2)), rateOf: least };
+  const rate = middleOf(rates.filter((each) => each >= most / 2));
+  return { rate, beside: least, rateOf: rated.some(({ number }) => number("tpot_ms")) ? 1 : least };
 };
 // The run that these figures of one part of a text are about.
 export const runOf = ({ found: stated, unread, models, part }, table) => {
-  const both = (names, groups) =>
-    groups ? Object.fromEntries(names.map((name) => [name, Number(groups[name])])) : null;
+  const both = (names, groups) => (groups ? named(names, (name) => Number(groups[name])) : null);
   const refused =
     [...requestsIn(stated, table), counters(stated) ?? {}].some(impossible) ||
     stated.some(({ number }) => number("share") > 1);

@@ -18,13 +18,13 @@ const typed = (form) => {
 };
 
 // ---- what it says ---------------------------------------------------------------------------
-const tile = (tone, term, value, ...note) =>
+const tile = (term, value, note, tone = "flat") =>
   el(
     "div",
     `dm-tile dm-tile--${tone}`,
     el("dt", "", term),
     el("dd", "dm-tile__figure", value),
-    el("dd", "dm-tile__note", ...note),
+    el("dd", "dm-tile__note", ...[note].flat()),
   );
 
 const pill = (known, name) =>
@@ -37,31 +37,17 @@ const tiles = (f, known) => {
   if (f.low !== null)
     note.push(" ", el("span", "dm-interval", interval(f.low, f.high)), " this machine");
   else if (f.middle !== null) note.push(" one figure each: no interval");
+  const most = f.length === null ? null : `of ${number(f.length + 1, 2)} with a perfect draft`;
+  const unit = "in plain tokens; a round must yield R tokens to break even";
+  const even = f.needed > 1 ? "even 100 % would not" : percent(f.needed && Math.max(0, f.needed));
   list.append(
-    tile(tone, "Speedup", times(f.middle), ...note),
+    tile("Speedup", times(f.middle), note, tone),
+    tile("Tokens per round", number(f.yielded, 2), most ?? "what a round yields"),
+    tile("R, the cost of a round", number(f.cost, 2), unit),
     tile(
-      "flat",
-      "Tokens per round",
-      number(f.yielded, 2),
-      f.length === null
-        ? "what a round yields"
-        : `of ${number(f.length + 1, 2)} with a perfect draft`,
-    ),
-    tile(
-      "flat",
-      "R, the cost of a round",
-      number(f.cost, 2),
-      "in plain tokens; a round must yield R tokens to break even",
-    ),
-    tile(
-      "flat",
       "Accepted",
       percent(f.acceptance),
-      f.needed === null
-        ? "of the drafted tokens"
-        : f.needed > 1
-          ? "even 100 % would not break even"
-          : `${percent(Math.max(0, f.needed))} breaks even`,
+      f.needed === null ? "of the drafted tokens" : `${even} break${f.needed > 1 ? "" : "s"} even`,
     ),
   );
   return list;
@@ -69,11 +55,8 @@ const tiles = (f, known) => {
 
 const sentence = (f) => {
   const lacking =
-    f.acceptance === null
-      ? "These texts have neither the accepted tokens nor the tokens per round. Type one of " +
-        "these numbers above, and this page can find the reason."
-      : "These texts have the share of accepted tokens but not the tokens per round. Type the " +
-        "tokens per round above, and this page can find the reason.";
+    "These texts do not have the tokens per round. Type them, or the accepted tokens, above, and " +
+    "this page can find the reason.";
   const other =
     "Paste or type the other run as well: the speedup and the cost of a round need both runs.";
   if (f.middle === null && f.yielded === null && f.acceptance !== null)
@@ -93,33 +76,18 @@ const sentence = (f) => {
   );
 };
 
-const words = (f) => ({
-  words: f.mismatch,
-  tokens: count(f.tokens, "token"),
-  fired: percent(f.fired, 1),
-  layers_with: number(f.layersWith, 0),
-  layers_without: number(f.layersWithout, 0),
-  layers_all: number(f.layersAll, 0),
-  draft_length: number(f.longest, 0),
-  width: f.longest === null ? UNKNOWN : number(f.longest + 1, 0),
-  slots: count(f.slots, "request"),
-  round_cost: number(f.cost, 2),
-  tokens_per_round: number(f.yielded, 2),
-  most: f.most === null ? UNKNOWN : number(f.most + 1, 1),
-  ceiling: times(f.ceiling),
-  draft_ms: number(f.draftMs, 1),
-  draft_share: percent(f.draftShare),
-  draft_cost: number(f.draftCost, 2),
-  drawn: number(f.power?.drawn ?? null, 0),
-  power_limit: number(f.power?.limit ?? null, 0),
-  prompt_ratio: number(f.promptRatio),
-  speedup: times(f.middle),
-  acceptance: percent(f.acceptance),
-  needed: percent(f.needed),
-  requests_with: count(f.requests, "request"),
-  requests_without: count(f.plainRequests, "request"),
-  interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
-});
+const FORMS = {
+  text: String,
+  percent,
+  share: (value) => percent(value, 1),
+  times,
+  interval: (low, { high }) => interval(low, high),
+};
+const said = (f, name, form) => {
+  if (f[name] === null) return UNKNOWN;
+  if (/[0-9]/.test(form)) return number(f[name], Number(form));
+  return form in FORMS ? FORMS[form](f[name], f) : count(f[name], form);
+};
 
 // Whether a remedy for such runs may apply to this run; an unknown fact may fit.
 const mayHold = (word, { engines, drafter, longest }) => {
@@ -129,7 +97,6 @@ const mayHold = (word, { engines, drafter, longest }) => {
 };
 
 const causes = (place, f, known, judged) => {
-  const filled = words(f);
   const list = el("ol", "dm-slower__reasons");
   for (const { id, sure } of judged) {
     const { title, says, bare } = known.reasons[id];
@@ -141,7 +108,7 @@ const causes = (place, f, known, judged) => {
       el("span", "dm-verdict", sure ? "in your figures" : "to check"),
     );
     const lines = [says, bare ?? says].map((each) =>
-      each.replace(/\{(\w+)\}/g, (_, name) => filled[name]),
+      each.replace(/\{(\w+):(\w+)\}/g, (_, name, form) => said(f, name, form)),
     );
     const line = lines.find((each) => !each.includes(UNKNOWN));
     if (line) item.append(el("p", "", line));
@@ -174,29 +141,22 @@ const heard = (runs, f) => {
 // Several runs: what was found of each, and the question which two to compare.
 const question = (asked, given, known, choose) => {
   const picked = {};
+  const choice = (run, side) => {
+    const [name, ariaLabel] = [`pick-${side}`, `${side} speculation`];
+    const pick = el("input", { type: "radio", name, ariaLabel });
+    pick.addEventListener("change", () => {
+      picked[side] = run;
+      if (picked.without && picked.with) choose({ swapped: false, ...picked });
+    });
+    return pick;
+  };
   const rows = asked.map((run, at) => {
     const f = figures({ requests: [], rate: null, engine: [] }, run, given, known);
     const many = run.rateOf > 1 ? ` of ${run.rateOf} requests` : "";
     const cells = [`${number(f.specRate)}${many}`, number(f.yielded, 2), percent(f.acceptance)];
-    const picks = ["without", "with"].map((side) => {
-      const pick = el("input", {
-        type: "radio",
-        name: `pick-${side}`,
-        ariaLabel: `${side} speculation`,
-      });
-      pick.addEventListener("change", () => {
-        picked[side] = run;
-        if (picked.without && picked.with) choose({ swapped: false, ...picked });
-      });
-      return pick;
-    });
-    const name = run.titles.join(" · ") || `Run ${at + 1}`;
-    return el(
-      "tr",
-      "",
-      el("th", "", name),
-      ...[...cells, ...picks].map((each) => el("td", "", each)),
-    );
+    const picks = ["without", "with"].map((side) => choice(run, side));
+    const name = el("th", "", run.titles.join(" · ") || `Run ${at + 1}`);
+    return el("tr", "", name, ...[...cells, ...picks].map((each) => el("td", "", each)));
   });
   const names = ["Run", "Tokens/s", "Tokens per round", "Accepted", "Without", "With"];
   const head = el("tr", "", ...names.map((name) => el("th", "", name)));
@@ -225,10 +185,9 @@ const show = async (place, known, picked = null) => {
   }
   const f = figures(runs.without, runs.with, given, known);
   const wrong = complaints(form, runs, given).map((line) => el("p", "dm-slower__wrong", line));
-  const known_ =
-    ["middle", "yielded", "acceptance", "plainRate", "specRate"].some((name) => f[name] !== null) ||
-    f.drafted !== null;
-  if (!known_) return void out.replaceChildren(...wrong, ...(wrong.length ? [] : [invitation]));
+  const names = ["middle", "yielded", "acceptance", "plainRate", "specRate", "drafted"];
+  if (names.every((name) => f[name] === null))
+    return void out.replaceChildren(...wrong, ...(wrong.length ? [] : [invitation]));
   const list = causes(place, f, known, reasons(f, known));
   out.replaceChildren(...wrong, tiles(f, known), el("p", "", sentence(f)));
   if (f.acceptance) {

@@ -24,10 +24,13 @@ const timed = (run) =>
     )
     .filter((each) => msPerToken(each) !== null);
 
-const rate = (run, typed) => {
+// Tokens/s: measured without each first token, or as the tool counted them that printed a rate.
+const measured = ({ tokens }) => tokens - 1;
+const stated = (each) => (each.perSecond ? (each.perSecond * each.ms) / MS : measured(each));
+const rate = (run, typed, countOf) => {
   const requests = timed(run);
   return requests.length
-    ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS
+    ? (sum(requests.map(countOf)) / sum(requests.map(({ ms }) => ms))) * MS
     : (run.rate ?? typed);
 };
 
@@ -60,9 +63,9 @@ const speed = (plain, spec, typed, known) => {
         known.quantiles,
       ),
     };
-  const [slow, fast] = [rate(plain, typed.plain), rate(spec, typed.spec)];
+  const [slow, fast] = [rate(plain, typed.plain, measured), rate(spec, typed.spec, measured)];
   // A sum over several requests is compared with a sum over as many.
-  if (plain.rate && spec.rate && plain.rateOf !== spec.rateOf)
+  if (plain.rate && spec.rate && plain.beside !== spec.beside)
     return { paired, middle: null, low: null, high: null };
   return { paired, middle: slow && fast ? fast / slow : null, low: null, high: null };
 };
@@ -79,51 +82,36 @@ const yieldOver = (requests, paired) => {
 // Rounds, drafted and accepted tokens of the run with speculation, from the best available source:
 // its requests, its counters, the text's figures for a round, typed numbers.
 const drafting = (spec, typed, paired) => {
-  const { requests, counters, stated } = spec;
-  const [length, share] = [stated.length ?? typed.length ?? null, stated.share];
+  const { requests, counters } = spec;
+  const [length, share] = [spec.stated.length ?? typed.length ?? null, spec.stated.share];
   const silent = requests.some((each) => each.silent) && !counters && length === null;
   if (silent || requests.some((each) => each.accepted !== null)) {
     // Some servers print nothing about drafts if they drafted nothing.
-    const counted = requests.map((each) => ({
-      ...each,
-      drafted: each.drafted ?? (each.accepted === null && each.silent ? 0 : null),
-      accepted: each.accepted ?? (each.silent ? 0 : null),
-    }));
-    const total = sum(counted.map((each) => rounds(each) ?? 0));
-    const drafts = counted.map((each) => each.drafted);
+    const counted = requests.map((each) =>
+      each.silent ? { ...each, drafted: each.drafted ?? 0, accepted: each.accepted ?? 0 } : each,
+    );
+    const stated = counted.filter((each) => each.accepted !== null); // others were cut
+    const drafts = stated.map((each) => each.drafted);
     return {
       drafted: drafts.includes(null) ? null : sum(drafts),
-      accepted: sum(counted.map((each) => each.accepted ?? 0)),
-      rounds: total || null,
-      yielded: yieldOver(counted, paired),
+      accepted: sum(stated.map((each) => each.accepted)),
+      rounds: sum(stated.map((each) => rounds(each) ?? 0)) || null,
+      yielded: yieldOver(stated, paired && stated.length === counted.length),
       share,
     };
   }
-  const { drafted, accepted, rounds: known, emitted } = counters ?? typed;
-  if (counters && known)
-    return {
-      drafted,
-      accepted,
-      rounds: known,
-      yielded: emitted ? emitted / known : 1 + accepted / known,
-      share,
-    };
+  const { drafted, accepted, rounds: stated = null, emitted = null } = counters ?? typed;
   const tokens = counters ? null : typed.tokens;
+  const yieldBy = (all) => (all ? (emitted ?? accepted + all) / all : null);
   if (drafted === null || accepted === null)
-    return { drafted, accepted, rounds: null, yielded: length, share };
-  const typedRounds =
-    tokens !== null
-      ? rounds({ tokens, accepted })
-      : typed.depth && drafted
-        ? drafted / typed.depth
-        : length > 1
-          ? accepted / (length - 1)
-          : null;
+    return { drafted, accepted, rounds: stated, yielded: stated ? yieldBy(stated) : length, share };
+  let known = stated;
+  if (tokens !== null) known ??= rounds({ tokens, accepted });
+  else if (typed.depth && drafted) known ??= drafted / typed.depth;
+  else if (length > 1) known ??= accepted / (length - 1);
   const yielded =
-    tokens !== null
-      ? yieldOf([{ tokens, accepted }])
-      : (length ?? (typedRounds ? 1 + accepted / typedRounds : null));
-  return { drafted, accepted, rounds: typedRounds, yielded, share };
+    tokens !== null ? yieldOf([{ tokens, accepted }]) : stated || !length ? yieldBy(known) : length;
+  return { drafted, accepted, rounds: known, yielded, share };
 };
 
 const shareOf = ({ drafted, accepted, share }) =>
@@ -142,14 +130,6 @@ const statistics = (spec) => {
     length: drafts ? sum(all.map((each) => each.tokens)) / drafts : null,
   };
 };
-
-// Whether every request waited for a fixed time in each step.
-const waits = (run, ms) =>
-  timed(run).length > 0 &&
-  timed(run).every((each) => {
-    const steps = Math.round(msPerToken(each) / ms);
-    return steps > 0 && Math.abs(msPerToken(each) - steps * ms) < 0.02 * ms;
-  });
 
 const promptMs = (run) => {
   const read = run.requests.filter((each) => each.promptTokens > 0 && each.promptMs > 0);
@@ -174,10 +154,10 @@ export const figures = (plainRun, specRun, typed, known) => {
     found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
   // The tokens drafted in a round, on average.
   const length = drafts.rounds && drafts.drafted ? drafts.drafted / drafts.rounds : null;
-  const plainRate = rate(plain, typed.plain);
-  const specRate = rate(spec, typed.spec);
+  const [plainRate, specRate] = [rate(plain, typed.plain, stated), rate(spec, typed.spec, stated)];
   const roundMs = drafts.yielded !== null && specRate ? (drafts.yielded / specRate) * MS : null;
   const prompts = [plain, spec].map(promptMs);
+  const most = typed.depth ?? length;
   const longest = typed.depth ?? log.length ?? (log.fired === null ? length : null);
   return {
     ...found,
@@ -187,10 +167,11 @@ export const figures = (plainRun, specRun, typed, known) => {
     cost,
     length,
     longest: longest === null ? null : Math.round(longest),
+    width: longest === null ? null : Math.round(longest) + 1,
     acceptance: shareOf(drafts),
     needed: cost !== null && length ? neededAcceptance(cost, length) : null,
-    ceiling: cost !== null && length ? perfect(cost, typed.depth ?? length) : null,
-    most: typed.depth ?? length,
+    ceiling: cost !== null && length ? perfect(cost, most) : null,
+    perfect: most === null ? null : most + 1,
     fired: log.fired,
     draftMs: log.draftMs,
     draftShare: log.draftMs < roundMs && log.draftMs !== null ? log.draftMs / roundMs : null,
@@ -202,13 +183,12 @@ export const figures = (plainRun, specRun, typed, known) => {
     tokens: spec.requests.length ? sum(spec.requests.map((each) => each.tokens)) : typed.tokens,
     engines: [...new Set([...plain.engine, ...spec.engine])],
     drafter: drafter(spec, known),
-    power: spec.power ?? plain.power,
+    ...(spec.power ?? plain.power ?? { drawn: null, limit: null }),
     slots: Math.max(spec.atOnce, typed.slots ?? 1),
     layersWith: spec.layers?.on ?? typed.layersWith,
     layersWithout: plain.layers?.on ?? typed.layersWithout,
     layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
     mismatch: spec.mismatch,
-    waits: waits(spec, known.bounds.half_second),
     promptRatio: found.paired && !prompts.includes(null) ? prompts[1] / prompts[0] : null,
   };
 };

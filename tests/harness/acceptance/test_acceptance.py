@@ -1,6 +1,7 @@
-"""`acceptance` counts for a pair with a local target, or with answers in a file."""
+"""`acceptance` counts for a pair on this disk."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +11,6 @@ from typer.testing import CliRunner, Result
 from harness.acceptance import command
 from harness.acceptance.reader import AgreedTokens
 from harness.cli import app
-from harness.errors import BadInputError
-from harness.models.describe import describe
-from harness.models.model_file import WeightsFile
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
 from tests.harness.acceptance.fake_reader import FakeReader
@@ -41,10 +39,6 @@ def error(done: Result) -> str:
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
     return done.stderr.removeprefix("Error: ")
-
-
-def digest(path: str) -> str:
-    return describe(WeightsFile(path=Path(path)), say=lambda _: None).model.sha256 or ""
 
 
 def lines(path: Path, *values: dict[str, object]) -> str:
@@ -107,38 +101,12 @@ def test_a_curve_is_of_this_target_and_of_any_device(models: list[str], tmp_path
         ]
         return "--curve", lines(tmp_path / "curve.jsonl", *steps)
 
-    kept = ("--answers", lines(tmp_path / "a.jsonl", {"prompt": "Why?", "answer": "So it is."}))
-
     assert "not of" in error(counted(*models, *SMALL, *curve(model_size=1 << 30)))
-    unnamed = counted("--draft", models[3], *kept, *curve())
-    assert unnamed.exit_code == 2
-    assert "name the target" in unnamed.stderr
     card = curve(backends="CUDA", gpu_info="RTX 4090")
     done = counted(*models, *SMALL, *card, "--drafting-ms", "1")
     assert done.stdout.endswith(
         "Step times from llama-bench on RTX 4090; 1 ms per drafted token.\n"
     )
-
-
-def test_kept_answers_are_read_again_without_the_target(models: list[str], tmp_path: Path) -> None:
-    kept = tmp_path / "a.jsonl"
-    first = as_json(counted(*models, *SMALL, "--keep-answers", str(kept), "--json"))
-
-    again = as_json(counted(*models, "--answers", str(kept), "--json"))
-    alone = as_json(counted("--draft", models[3], "--answers", str(kept), "--json"))
-
-    assert again["depths"] == alone["depths"] == first["depths"]
-    assert again["target"] == alone["target"] == "Big-7B F16"
-
-
-def test_texts_of_unknown_origin_are_read_without_a_task(models: list[str], tmp_path: Path) -> None:
-    mine = lines(tmp_path / "m.jsonl", {"prompt": "Why?", "answer": "one two three four five"})
-
-    done = counted(*models, "--answers", mine, "--deepest", "1")
-
-    assert done.exit_code == 0, done.output
-    assert "1 answer, 5 tokens" in done.stdout
-    assert "  other" not in done.stdout
 
 
 def target(monkeypatch: pytest.MonkeyPatch, rig: FakeRig) -> None:
@@ -151,53 +119,25 @@ class Interrupted(FakeReader):
 
     read = 0
 
-    def agreement(
-        self, prompt: object, tokens: tuple[int, ...] | None, text: str | None
-    ) -> AgreedTokens:
+    def agreement(self, prompt: object, answer: Sequence[int]) -> AgreedTokens:
         Interrupted.read += 1
         if Interrupted.read > 1:
             raise KeyboardInterrupt
-        return super().agreement(prompt, tokens, text)
+        return super().agreement(prompt, answer)
 
 
 def test_ctrl_c_keeps_the_answers_already_read(
-    models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "Reader", Interrupted)
-    kept = tmp_path / "a.jsonl"
 
-    done = counted(*models, *SMALL, "--keep-answers", str(kept))
+    done = counted(*models, *SMALL)
 
     assert done.exit_code == 130
     assert "1 answer, 9 tokens" in done.stdout
-    assert kept.read_text("utf-8").count("\n") == 1
     at_once = counted(*models, *SMALL)
     assert (at_once.exit_code, at_once.stdout) == (130, "")
     assert "no answer has two or more tokens" in at_once.stderr
-
-
-class Refusing(FakeReader):
-    """Cannot read a text, like a draft with another vocabulary."""
-
-    def agreement(
-        self, prompt: object, tokens: tuple[int, ...] | None, text: str | None
-    ) -> AgreedTokens:
-        if tokens == (9, 9):
-            raise BadInputError("an answer has the token 9")
-        return super().agreement(prompt, tokens, text)
-
-
-def test_an_answer_that_cannot_be_read_is_named(
-    models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "Reader", Refusing)
-    good: dict[str, object] = {"prompt": "Why?", "answer": "So it is."}
-    kept = lines(tmp_path / "a.jsonl", good, {"prompt": "Why?", "tokens": [9, 9]})
-
-    done = counted(*models, "--answers", kept)
-
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.endswith("Error: answer 2 of 2: an answer has the token 9\n")
 
 
 def test_a_prompt_without_an_answer_is_left_out_with_a_note_and_without_any_there_is_no_report(
@@ -228,45 +168,3 @@ def test_models_that_do_not_form_a_pair_are_one_line_each(
     assert "is the target itself" in error(counted(target, target))
     assert "is the target itself" in error(counted(target, str(copy)))
     assert "name a single draft" in error(counted(target, "-md", draft, "-md", str(copy)))
-
-
-def test_answers_of_another_target_are_refused_in_one_line_each(
-    models: list[str], tmp_path: Path
-) -> None:
-    _, target, _, draft = models
-    templated = write_gguf(tmp_path / "chat.gguf", name="Chat 7B", template="{{ messages }}")
-    answer: dict[str, object] = {"prompt": "Why?", "prompt_ids": [7], "tokens": [8, 9]}
-
-    def said(*words: str, template: str | None = None, **writer: str) -> str:
-        by = {"id": "w", "name": "Writer-7B", "quantisation": "Q8_0", **writer}
-        last = {**answer, "target": by, "chat_template_sha256": template}
-        path = lines(tmp_path / "a.jsonl", answer, last)
-        return error(counted(*words, "--answers", path))
-
-    pair, alone = (target, draft), ("--draft", draft)
-    assert "the answers were written by Writer-7B Q8_0, not by Big-7B F16" in said(
-        *pair, sha256="ab" * 32
-    )
-    chat = (str(templated), draft)
-    assert "a chat template that differs" in said(*chat, template="cd" * 32, sha256=digest(chat[0]))
-    # Without the target only its digests are known.
-    assert "and Writer-7B Q8_0 have different vocabularies" in said(
-        *alone, tokenizer_sha256="ef" * 32
-    )
-    assert "is the target itself" in said(*alone, sha256=digest(draft))
-    other = write_gguf(tmp_path / "other.gguf", tokens=[f"x{n}" for n in range(300)])
-    assert "cannot draft for Big-7B: token 5 is" in said(target, str(other))
-
-
-def test_options_that_a_file_of_answers_decides_are_refused(
-    models: list[str], tmp_path: Path
-) -> None:
-    mine = lines(tmp_path / "m.jsonl", {"prompt": "Why?", "answer": "So it is."})
-
-    assert "leave out --tasks" in error(counted(*models, "--answers", mine, "--tasks", "code"))
-    assert "leave out --max-tokens" in error(counted(*models, "--answers", mine, *SMALL[4:]))
-    kept = ("--keep-answers", str(tmp_path / "n.jsonl"))
-    assert "leave out --keep-answers" in error(counted(*models, "--answers", mine, *kept))
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    assert "has no answers" in error(counted(*models, "--answers", str(empty)))

@@ -12,7 +12,6 @@ from harness.errors import BadInputError
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, TrialRequest
 from harness.runners.inprocess import open_in_process
-from harness.runners.inprocess.gguf_model import LoadedWeights
 from harness.runners.isolated import ANSWER_LIMIT_S
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
@@ -89,7 +88,7 @@ def test_reading_counts_what_rounds_of_both_models_accepted(
     plain, drafted = together["baseline", prompt], together[f"draft-model-n{depth}", prompt]
     assert drafted.tokens == plain.tokens
 
-    found = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
+    found = reader.agreement(plain.prompt_ids or (), plain.tokens or ())
 
     read = ReadAnswer(task="code", agrees=found.agrees, limit=LIMIT)
     assert found.ended == (plain.finish == "stop")
@@ -104,59 +103,19 @@ def test_reading_counts_what_rounds_of_both_models_accepted(
     )
 
 
-def test_a_text_is_split_and_rendered_as_the_model_does(
-    plan: Campaign, reader: Reader, together: dict[tuple[str, str], Generation]
-) -> None:
-    plain = together["baseline", "code-2"]
-    tokens = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
-    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
-    text = vocabulary.text(plain.tokens or ())
-    vocabulary.close()
-
-    found = reader.agreement(TEXTS[1], None, text)
-
-    assert found.agrees == tokens.agrees[: len(found.agrees)]
-    assert len(tokens.agrees) - len(found.agrees) == tokens.ended  # a text does not show its end
-    assert not found.ended
-
-
 @pytest.mark.parametrize(
-    ("prompt", "tokens", "text", "said"),
+    ("prompt", "answer", "said"),
     [
-        ("<|im_start|>user\nHi<|im_end|>", None, "Yes.", "contains <|im_start|>, a special token"),
-        ((5,), (49152,), None, "the token 49152, but the draft's vocabulary has 49152 tokens"),
-        ((5,) * 400, (6,) * 200, None, "take 600 tokens, but the context has room for 512"),
-        # What "Yes, it is." would be in another vocabulary.
-        ((5,), (2683, 28, 357, 314), "Nein, nie.", "ids do not give its text with this draft"),
+        ((5,), (49152,), "the token 49152, but the draft's vocabulary has 49152 tokens"),
+        ((5,) * 400, (6,) * 200, "take 600 tokens, but the context has room for 512"),
     ],
-    ids=["template", "vocabulary", "context", "lie"],
+    ids=["vocabulary", "context"],
 )
-def test_a_text_that_is_not_for_this_draft_is_one_line(
-    reader: Reader,
-    prompt: str | tuple[int, ...],
-    tokens: tuple[int, ...] | None,
-    text: str | None,
-    said: str,
+def test_an_answer_that_is_not_for_this_draft_is_one_line(
+    reader: Reader, prompt: tuple[int, ...], answer: tuple[int, ...], said: str
 ) -> None:
     with pytest.raises(BadInputError) as error:
-        reader.agreement(prompt, tokens, text)
+        reader.agreement(prompt, answer)
 
     assert said in str(error.value)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.nightly
-def test_tokens_and_their_text_may_differ_in_blanks_and_in_what_a_server_left_out(
-    reader: Reader, together: dict[tuple[str, str], Generation], plan: Campaign
-) -> None:
-    plain = together["baseline", "code-1"]
-    vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)
-    text = vocabulary.text(plain.tokens or ())
-    vocabulary.close()
-
-    read = [
-        reader.agreement(plain.prompt_ids or (), plain.tokens, shown)
-        for shown in (None, text, text.strip()[:-8], f"{text} and so on")
-    ]
-
-    assert read == read[:1] * 4

@@ -76,13 +76,11 @@ def test_counts_are_printed_and_recorded_without_a_word_of_the_prompts(
 
 
 @pytest.mark.usefixtures("fake_engine", "cache_dir", "fake_reader")
-def test_texts_and_answers_exclude_each_other(models: list[str], tmp_path: Path) -> None:
+def test_texts_exclude_our_prompts(models: list[str], tmp_path: Path) -> None:
     mine = str(written(tmp_path / "mine.txt", "Why?"))
 
-    both = counted(*models, "--texts", mine, "--answers", mine)
     tasks = counted(*models, "--texts", mine, "--tasks", "code")
 
-    assert "leave out --texts" in both.stderr
     assert "leave out --tasks" in tasks.stderr
 
 

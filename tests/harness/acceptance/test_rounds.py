@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.rounds import Curve
 from harness.acceptance.rounds import AtDepth, ReadAnswer, Rounds, at_depth, rounds_of, tokens_of
 from harness.runners.inprocess.loop import decode
+from planner.rounds import Curve
 from schemas.submission import VerificationProbe
 from tests.harness.runners.test_loop import END, PROMPT, ScriptedDrafter, ScriptedTarget
 

@@ -9,15 +9,12 @@ from types import NoneType
 from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
-from typer.testing import CliRunner
 
 from harness.campaign import axis_options, context_padding, suite
 from harness.campaign.builder import context_for
 from harness.campaign.context_padding import filled
 from harness.campaign.options import Options
-from harness.cli import app
 from harness.errors import BadInputError, HarnessError
-from harness.run.check_runner_options import require_suited
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Axes, Settings
@@ -86,48 +83,6 @@ def test_a_depth_gets_the_context_that_it_needs() -> None:
     # 4096 + 96 of output + 64 for drafts = 4256, in steps of 256.
     assert context_for(4096, 96) == 4352
     assert context_for(512, 96) == context_for(None, 96) == 2048
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--draft-sampling", "greedy"], "--draft-sampling works only with --temperature"),
-        (["--draft-sampling", "some"], "--draft-sampling some: unknown value; give greedy or prob"),
-        (["--n-cpu-ffn", "0"], "--n-cpu-ffn 0: give a whole number from 1 to 1,024"),
-    ],
-)
-def test_unknown_and_incompatible_values_are_refused(given: list[str], said: str) -> None:
-    result = CliRunner().invoke(app, ["run", "--runner", "llama-server", "--dry-run", *given])
-
-    assert result.exit_code == BadInputError.exit_code
-    assert said in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("runner", "given", "said"),
-    [
-        ("llama-cpp-python", {"cpu_expert_layers": -1}, "use --runner llama-server"),
-        (
-            "llama-cpp-python",
-            {"server_arguments": ("--swa-full",)},
-            "does not support --server-arg",
-        ),
-        ("mlx", {"kv_type_k": "q8_0"}, "use --runner llama-cpp-python"),
-        (
-            "mlx",
-            {"threads": 1},
-            "does not support --threads; leave it out, or use",
-        ),
-    ],
-)
-def test_an_unsupported_option_is_refused_and_a_suitable_runner_named(
-    runner: str, given: dict[str, object], said: str
-) -> None:
-    with pytest.raises(HarnessError) as caught:
-        require_suited(Options(**given), runner, RUNNERS[runner])  # type: ignore[arg-type]
-
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_every_axis_is_a_setting_of_the_format_and_one_of_a_runner() -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from answers.presets import DEFAULT_TARGET
 from harness.campaign import suite
 from harness.campaign.builder import DEFAULT_RUNNER_ENTRY, build, first_look, profile
 from harness.campaign.from_options import campaign_from, draft_names, usable_methods
@@ -13,6 +12,7 @@ from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
+from planner.presets import DEFAULT_TARGET
 from schemas.method import Method
 from schemas.submission import Model
 from schemas.vocabulary import FIXED_TASKS, RUNNERS, RunnerEntry

@@ -48,22 +48,6 @@ def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str)
     assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "draft-model+mtp",
-        "ngram-mod+ngram-mod",
-        "ngram-mod+oracle",
-        "ngram-mod:n_max=9+draft-model",
-        "ngram-mod+prompt-lookup",
-        "ngram-mod+draft-model:p_min=0.5",
-    ],
-)
-def test_a_chain_that_the_format_cannot_record_is_refused(text: str) -> None:
-    with pytest.raises(BadInputError, match="a chain "):
-        parse(text)
-
-
 def test_a_chain_is_one_arm_with_its_methods_in_order_and_no_single_depth() -> None:
     baseline, chained = arms((parse("ngram-mod+draft-model:n_max=5"),), campaign().drafts)
 

@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 
 from estimates.summary import summarize
 from harness.cli import app
-from tests import clones
 from tests.harness.ggufs import write_gguf
 from tests.samples import sample, sample_bytes
 
@@ -47,6 +46,30 @@ def test_validate_prints_every_flag_of_a_valid_file(tmp_path: Path) -> None:
     assert result.exit_code == 0
     for flag in flags:
         assert f"{path}: {flag.severity}: {flag.name}: {flag.message}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("eval time = 2000.00 ms / 101 tokens (19.80 ms per token, 50.50 tokens per second)\n",
+         "`python -m harness import` in a checkout makes a result of it"),
+        (("| model | size | params | backend | ngl | test | t/s |\n"
+         "| llama 8B Q4_0 | 4.33 GiB | 8.03 B | CUDA | 99 | tg128 | 40.10 ± 0.10 |\n"),
+         "the page 'Why is it slower?' reads it"),
+        ("a recipe for soup\n", None),
+    ],
+)  # fmt: skip
+def test_validate_says_what_reads_a_file_of_another_tool(
+    tmp_path: Path, text: str, reads: str | None
+) -> None:
+    path = tmp_path / "server.log"
+    path.write_text(text)
+
+    result = call("validate", str(path))
+
+    assert result.exit_code == 1
+    assert (f"{path}: it looks like " in result.stderr) is (reads is not None)
+    assert (reads or "") in result.stderr
 
 
 def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
@@ -104,18 +127,6 @@ def test_a_report_that_cannot_be_written_is_one_line(good: str, options: list[st
     assert done.stderr == (
         "Error: cannot write the output: No space left on device; free some disk space\n"
     )
-
-
-def test_submit_without_gh_prints_the_ways(tmp_path: Path) -> None:
-    path, clone = tmp_path / "result.json", clones.clone(tmp_path)
-    path.write_bytes(sample_bytes(sample()))
-
-    result = call("submit", str(path), "--repository", str(clone))
-
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith("results/community/nvidia-geforce-rtx-4060--")
-    assert "Two ways to send it:\n1. git pushes a branch, and you open (or gh" in result.stderr
-    assert "--without-git" in result.stderr
 
 
 @pytest.mark.engine

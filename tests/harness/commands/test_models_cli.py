@@ -1,4 +1,4 @@
-"""`models`, `models check` and `models get` print clear lines and end with their exit codes."""
+"""`models` and `models get` print clear lines and end with their exit codes."""
 
 import dataclasses
 import json
@@ -9,17 +9,17 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner, Result
 
-from answers.machines import Computer, MachineWords
-from answers.model import Memory
-from answers.presets import presets
 from harness.cli import app
 from harness.commands import welcome
 from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.machine.detect import machine
 from harness.models.overview import assess, facts_about, memory_of, need_of
+from planner.machines import Computer, MachineWords
+from planner.model import Memory
+from planner.presets import presets
 from schemas.submission import Gpu
-from tests.harness.ggufs import TOKENS, write_gguf
+from tests.harness.ggufs import write_gguf
 
 
 @pytest.fixture(autouse=True)
@@ -131,42 +131,6 @@ def test_without_a_card_the_main_memory_counts(monkeypatch: pytest.MonkeyPatch) 
     found = memory_of(of_this(monkeypatch))
 
     assert (found.name, found.kind) == ("main memory", "ram")
-
-
-def test_a_pair_that_fits_is_answered_with_yes_and_each_point(tmp_path: Path) -> None:
-    target, draft = (str(write_gguf(tmp_path / name)) for name in ("t.gguf", "d.gguf"))
-
-    result = call("check", target, draft)
-
-    assert result.exit_code == 0
-    assert result.stdout.startswith(f"Yes: {draft} can draft for {target}.\n")
-    assert result.stdout.count("  ok ") == 5
-
-
-def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path: Path) -> None:
-    target = write_gguf(tmp_path / "t.gguf")
-    draft = write_gguf(tmp_path / "d.gguf", tokens=(*TOKENS[:7], "[bold]", *TOKENS[8:]))
-
-    result = call("check", str(target), str(draft))
-    for_machines = call("check", str(target), str(draft), "--json")
-
-    assert (result.exit_code, for_machines.exit_code) == (1, 1)
-    assert "No: " in result.stdout
-    assert "  NO texts  token 7 is 't7' in the target and '[bold]' in the draft\n" in result.stdout
-    assert "    7: target 't7', draft '[bold]'\n" in result.stdout
-    document = json.loads(for_machines.stdout)
-    assert document["fits"] is False
-    assert document["comparison"]["differences"] == [
-        {"token": 7, "target": "t7", "draft": "[bold]"}
-    ]
-
-
-def test_models_without_files_are_compared_by_their_known_facts() -> None:
-    result = call("check", "qwen3-8b", "qwen3-0.6b")
-
-    assert result.exit_code == 0
-    assert result.stdout.endswith("Yes: qwen3-0.6b can draft for qwen3-8b.\n")
-    assert "not on this disk" in result.stderr
 
 
 def test_a_preset_brings_its_draft_and_local_files_are_not_fetched_again(empty_hub: Path) -> None:

@@ -1,4 +1,4 @@
-"""The workflow that the guide shows runs as it is, with stand-ins for the builds."""
+"""The action for CI passes its inputs on, and the guide shows it as it is."""
 
 import os
 import re
@@ -9,65 +9,15 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+from typer.testing import CliRunner
 
-from tests.harness.ggufs import write_gguf
-from tests.harness.runners.llama_server import scripted
+from harness.cli import app
 from tests.processes import needs_shell
 
 pytestmark = [needs_shell, pytest.mark.long]
 
 ROOT = Path(__file__).parents[3]
 ACTION = ROOT / ".github" / "actions" / "compare"
-SMALL = "--tasks code --prompts 2 --max-tokens 9 --blocks 6"
-
-
-class ActionRunner:
-    """A CI machine with git, a CMake that makes stand-ins, and a small model."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.steps = folder, 0
-        model = write_gguf(folder / "model.gguf", name="Big 7B")
-        build = scripted.write(folder / "llama-server", build=7000)
-        copied = (
-            f"for d in build build-base build-head; do mkdir -p $d/bin; cp {build} $d/bin; done"
-        )
-        draftmap = f"PYTHONPATH={ROOT} exec {sys.executable} -m harness"
-        options = f"--target {model} --method ngram-simple {SMALL}"
-        self._program("git", "")
-        self._program("cmake", copied)
-        self._program("draftmap", f'{draftmap} "$@" {options}')
-        (folder / "ci").mkdir()
-
-    def _program(self, name: str, script: str) -> None:
-        path = self.folder / "bin" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/bash\n{script}\n", "utf-8")
-        path.chmod(0o755)
-
-    def run(self, step: dict[str, Any]) -> str:
-        """Run a step; returns the first of its outputs."""
-        self.steps += 1
-        folder = self.folder / f"step-{self.steps}"
-        folder.mkdir()
-        inputs = {key.upper().replace("-", "_"): each for key, each in step.get("with", {}).items()}
-        environment = {
-            **os.environ,
-            **step.get("env", {}),
-            **{key: str(each) for key, each in inputs.items() if key != "OPTIONS"},
-            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "DRAFTMAP": "draftmap",
-            "RUNNER_TEMP": str(folder),
-            "GITHUB_OUTPUT": str(folder / "output"),
-            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-        }
-        action = ROOT / ".github" / "actions" / "compare" / "compare"
-        done = subprocess.run(
-            ["/bin/bash", "-ec", step.get("run", str(action))],
-            cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        output = folder / "output"
-        return output.read_text("utf-8").splitlines()[0] if output.exists() else ""
 
 
 def jobs_of_the_page() -> dict[str, Any]:
@@ -78,24 +28,33 @@ def jobs_of_the_page() -> dict[str, Any]:
     return jobs
 
 
-@pytest.mark.nightly
-@pytest.mark.usefixtures("cache_dir")
-def test_the_first_run_writes_the_reference_and_the_next_ones_fit(tmp_path: Path) -> None:
-    runner, jobs = ActionRunner(tmp_path), jobs_of_the_page()
+def test_the_workflow_of_the_page_names_inputs_and_options_that_exist() -> None:
+    inputs = YAML(typ="safe", pure=True).load(ACTION / "action.yml")["inputs"]
+    steps = [step for job in jobs_of_the_page().values() for step in job["steps"]]
+    given = [step["with"] for step in steps if "actions/compare@" in step.get("uses", "")]
+    shown = CliRunner().invoke(app, ["compare", "--help-all"]).stdout
 
-    verdicts = [
-        runner.run(step)
-        for job in ("drafts", "drafts", "speed")
-        for step in jobs[job]["steps"]
-        if "checkout" not in step.get("uses", "")
-    ]
+    assert [each.keys() - inputs.keys() for each in given] == [set(), set()]
+    options = [option for each in given for option in each.get("options", "").split()]
+    assert [each for each in options if f"{each.partition('=')[0]} " not in shown] == []
+    assert len(options) == 3
 
-    # Every job builds, then compares.
-    assert verdicts[::2] == ["", "", ""]
-    assert verdicts[1:4:2] == ["verdict=written", "verdict=no-difference"]
-    assert verdicts[5] in {"verdict=no-difference", "verdict=unclear"}
-    assert (tmp_path / "ci" / "tokens-per-round.json").is_file()
-    assert "| `ngram-simple-n8` | code |" in (tmp_path / "step-4" / "summary").read_text("utf-8")
+
+def called(folder: Path, verdict: str, code: int, **variables: str) -> int:
+    """Run the action with a program that notes its words; return the action's exit code."""
+    program = folder / "draftmap"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'printf "%s\\n" "$@" > "{folder}/given"\n'
+        f'printf \'{{\\n  "verdict": "{verdict}",\\n}}\'\n'
+        f"exit {code}\n",
+        "utf-8",
+    )
+    program.chmod(0o755)
+    files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    own = {"RUNNER_TEMP": str(folder / "out"), "DRAFTMAP": str(program)}
+    environment = {**os.environ, **files, **own, **variables}
+    return subprocess.run([str(ACTION / "compare")], env=environment, check=False).returncode
 
 
 @pytest.mark.parametrize(
@@ -107,51 +66,29 @@ def test_the_first_run_writes_the_reference_and_the_next_ones_fit(tmp_path: Path
         ("invalid-answers", 4, "false", 4),
     ],
 )
-def test_the_action_passes_options_on_and_sets_its_outputs(
+def test_the_action_ends_with_the_verdict(
     tmp_path: Path, verdict: str, code: int, fail: str, ends_with: int
 ) -> None:
-    program = tmp_path / "draftmap"
-    program.write_text(
-        "#!/bin/sh\n"
-        f'printf "%s\\n" "$@" > "{tmp_path}/given"\n'
-        f'echo "### Verdict" > "{tmp_path}/draftmap-out/draftmap/comment.md"\n'
-        f'printf \'{{\\n  "verdict": "{verdict}",\\n}}\'\n'
-        f"exit {code}\n",
-        "utf-8",
-    )
-    program.chmod(0o755)
-    (tmp_path / "draftmap-out").mkdir()
-    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    assert called(tmp_path, verdict, code, FAIL=fail) == ends_with
 
-    done = subprocess.run(
-        [str(ACTION / "compare")],
-        env={
-            **os.environ,
-            **files,
-            "RUNNER_TEMP": str(tmp_path / "draftmap-out"),
-            "DRAFTMAP": str(program),
-            "BASE": "old server",
-            "HEAD": "new",
-            "HEAD_COMMANDS": "serve --port {port}\nserve --drafts 3 --port {port}\n",
-            "FAIL_BELOW": "0.95",
-            "OPTIONS": "--target=a b\n\n--blocks=12\n",
-            "FAIL": fail,
-        },
-        check=False,
-    )
+    outputs = (tmp_path / "GITHUB_OUTPUT").read_text("utf-8").splitlines()
+    assert outputs[0] == f"verdict={verdict}"
 
-    assert done.returncode == ends_with
+
+def test_the_action_passes_options_on(tmp_path: Path) -> None:
+    commands = "serve --port {port}\nserve --drafts 3 --port {port}\n"
+    inputs = {"BASE": "old server", "HEAD": "new", "HEAD_COMMANDS": commands}
+
+    called(tmp_path, "faster", 0, **inputs, FAIL_BELOW="0.95", OPTIONS="--target=a b\n\n--quick\n")
+
     given = (tmp_path / "given").read_text("utf-8").splitlines()
     assert given[:3] == ["compare", "--json", "--markdown"]
     assert given[6:] == [
         *("--base", "old server", "--head", "new"),
         *("--head-command", "serve --port {port}"),
         *("--head-command", "serve --drafts 3 --port {port}"),
-        *("--fail-below", "0.95", "--target=a b", "--blocks=12"),
+        *("--fail-below", "0.95", "--target=a b", "--quick"),
     ]
-    outputs = (tmp_path / "GITHUB_OUTPUT").read_text("utf-8").splitlines()
-    assert outputs[0] == f"verdict={verdict}"
-    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8") == "### Verdict\n"
 
 
 def test_the_action_passes_inputs_as_variables_and_never_into_a_script() -> None:

@@ -15,7 +15,7 @@ from tests.estimates.campaigns import campaign, failed, trial
 
 PROMPTS = ("code-1", "code-2")
 # 11 tokens: ten after the first, in 100 ms; the arm's in five rounds and 80 ms.
-DRAFTS = {"rounds": 5, "drafted": 20, "accepted": 5, "full_rounds": 0}
+DRAFTS = {"rounds": 5, "drafted": 20, "accepted": 5}
 OUTPUT = "a" * 64
 MOVES = (1.0, 1.01, 0.99, 1.0, 1.01, 0.99)
 

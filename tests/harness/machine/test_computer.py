@@ -2,12 +2,12 @@
 
 import pytest
 
-from answers.answer import Answer, answer
-from answers.machines import MachineWords, reported_card
 from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
+from planner.answer import Answer, answer
+from planner.machines import MachineWords, reported_card
 from schemas.submission import Cpu, Gpu, Machine
 
 

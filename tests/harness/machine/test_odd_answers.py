@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -178,6 +179,16 @@ TWO = """\
 GPU-aa, 00000000:01:00.0, NVIDIA GeForce RTX 3090, 24576, 580, 4, 16, 350, 350, Disabled
 GPU-bb, 00000000:02:00.0, NVIDIA GeForce RTX 3060, 12288, 580, 4, 8, 170, 170, Disabled
 """
+# Two cards that each drew 4 J more whenever somebody asks.
+METER = """
+int nvmlInit_v2(void) { return 0; }
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **card) { return uuid[0] != 'G'; }
+int nvmlDeviceGetTotalEnergyConsumption(void *card, unsigned long long *drawn_mj) {
+  static unsigned long long asked;
+  *drawn_mj = 4000 * ++asked;
+  return 0;
+}
+"""
 SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")
 
 
@@ -186,8 +197,17 @@ SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "8", "--blocks", "
 def test_a_run_asks_for_the_card_and_records_the_given_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = f"case $1 in --query-gpu=uuid,pci.bus_id,name*) cat <<END\n{TWO}END\n;; esac"
+    rows = "GPU-aa, 00000000:01:00.0, GPU-aa\nGPU-bb, 00000000:02:00.0, GPU-bb\n"
+    table = (
+        f"case $1 in --query-gpu=uuid,pci.bus_id,name*) cat <<END\n{TWO}END\n;;"
+        f"--query-gpu=uuid,pci.bus_id,uuid*) cat <<END\n{rows}END\n;; esac"
+    )
     stand_in(tmp_path, monkeypatch, table)
+    library, source = tmp_path / "nvml.so", tmp_path / "nvml.c"
+    source.write_text(METER)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)  # noqa: S607
+    monkeypatch.setattr(nvidia, "_NVML", str(library))
+    nvidia._counters.cache_clear()  # noqa: SLF001 - each process asks once
     output = tmp_path / "out.json"
 
     with serving(style="plain") as base, serving(style="plain", depth=3) as other:
@@ -206,3 +226,8 @@ def test_a_run_asks_for_the_card_and_records_the_given_one(
     assert isinstance(result, Submission)
     assert identify(result).device_label == "RTX 3060 12 GB"
     assert len(result.machine.gpus) == 2
+    # Asked before and after: 4 + 8 J, then 12 + 16 J, for 8 tokens.
+    assert {trial.energy_j for trial in result.trials} == {16.0}
+    shown = CliRunner().invoke(app, ["show", str(output), "--details"]).stdout
+    assert "Energy: 2.00 J for a token instead of 2.00 J." in shown
+    nvidia._counters.cache_clear()  # noqa: SLF001

@@ -28,7 +28,6 @@ def test_a_baseline_has_a_round_for_each_token_after_the_first() -> None:
     assert totals(flags("ttt"), limit=3, depth=0, decode_ms=9.0) == Totals(
         decode_ms=9.0,
         rounds=3,
-        full_rounds=0,
         drafted=0,
         accepted=0,
         accepted_histogram=(3,),
@@ -41,7 +40,6 @@ def test_a_round_ends_with_a_token_of_the_target() -> None:
     assert totals(flags("dddt dt t t".replace(" ", "")), limit=9, depth=3, decode_ms=1.0) == Totals(
         decode_ms=1.0,
         rounds=4,
-        full_rounds=1,
         drafted=3 + 3 + 3 + 2,
         accepted=4,
         accepted_histogram=(2, 1, 0, 1),
@@ -55,7 +53,6 @@ def test_the_last_draft_of_a_round_that_was_cut_off_counts_as_the_targets(text: 
 
     assert found.rounds == 2
     assert found.accepted == len(text) - 2  # so that tokens = accepted + rounds
-    assert found.full_rounds == 0
 
 
 def test_an_answer_of_one_token_has_no_rounds() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from answers.memory import place
-from answers.model import LayerPlacement, Setting
 from harness.models import embedded
 from harness.models.gguf_shape import facts_of_file
+from planner.memory import place
+from planner.model import LayerPlacement, Setting
 
 engine = pytest.mark.engine
 
@@ -23,7 +23,6 @@ model = api.llama_model_load_from_file(sys.argv[1].encode(), params)
 context = api.llama_context_default_params()
 context.n_ctx, context.n_ubatch, context.n_outputs_max = int(sys.argv[2]), int(sys.argv[3]), 1
 context.type_k = context.type_v = {"f16": 1, "q8_0": 8, "q4_0": 2}[sys.argv[4]]
-context.flash_attn_type = int(sys.argv[5])
 api.llama_init_from_model(model, context)
 """
 
@@ -34,8 +33,7 @@ def model() -> Path:
 
 def real(path: Path, setting: Setting) -> dict[str, float]:
     sizes = (str(setting.context), str(setting.ubatch), setting.kv_k)
-    flash = "-1" if setting.flash_attention else "0"
-    command = [sys.executable, "-c", REAL, str(path), *sizes, flash]
+    command = [sys.executable, "-c", REAL, str(path), *sizes]
     log = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     kinds = {"model": "model", "kv": "KV", "compute": "compute", "output": "output"}
     pattern = r"{} +buffer size = +([\d.]+) MiB"
@@ -51,7 +49,6 @@ def real(path: Path, setting: Setting) -> dict[str, float]:
         Setting(context=2048),
         Setting(context=8192, ubatch=256, kv_k="q8_0", kv_v="q8_0"),
         Setting(context=4096, kv_k="q4_0", kv_v="q4_0"),
-        Setting(context=4096, flash_attention=False),
     ],
 )
 def test_closed_forms_are_within_two_mib_of_the_real_load(setting: Setting) -> None:

@@ -4,11 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from answers.answer import answer
-from answers.answer_json import as_json
-from answers.machines import MachineWords
-from answers.placement import Extent
-from answers.presets import preset_named, presets
 from harness.errors import MachineError
 from harness.machine.computer import computer_of
 from harness.models import room
@@ -16,6 +11,11 @@ from harness.models.overview import assess, facts_about, need_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from pipeline.site.pages import fits
+from planner.answer import answer
+from planner.answer_json import as_json
+from planner.machines import MachineWords
+from planner.placement import Extent
+from planner.presets import preset_named, presets
 from tests.nightly import few
 
 CONTEXT = 2048

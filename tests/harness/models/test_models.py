@@ -10,14 +10,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from answers.presets import (
-    DEFAULT_DRAFT,
-    DEFAULT_TARGET,
-    default_draft,
-    pairs,
-    preset_named,
-    presets,
-)
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
 from harness.models import embedded, hub
@@ -25,6 +17,14 @@ from harness.models.describe import describe
 from harness.models.embedded import write_floats
 from harness.models.model_file import WeightsFile
 from harness.models.resolve import resolve
+from planner.presets import (
+    DEFAULT_DRAFT,
+    DEFAULT_TARGET,
+    default_draft,
+    pairs,
+    preset_named,
+    presets,
+)
 from schemas.vocabulary import METHODS, WEIGHTS
 from tests.harness.ggufs import write_gguf
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from answers.machines import MachineWords
-from answers.names import read_model
-from answers.planner_errors import planner_errors
-from answers.presets import presets
-from answers.shapes import shape_of
 from harness.machine.computer import computer_of
 from harness.models.hub import choose
 from harness.models.overview import assess, facts_about, need_of
+from planner.machines import MachineWords
+from planner.names import read_model
+from planner.planner_errors import planner_errors
+from planner.presets import presets
+from planner.shapes import shape_of
 from schemas.vocabulary import METHODS
 
 MODELS_OF_2026 = {

@@ -49,7 +49,7 @@ class Behaviour:
     A round takes `round_ms` and yields `yields` tokens, or a random number; `delivery` decides when
     they are sent. `stated` is the share of its own time that it states. It reports its token count
     times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its first `short`
-    words have one letter.
+    words have one letter. A round drafts a tree of `nodes` tokens instead of `depth` ones.
 
     An mlx-lm takes `cached` tokens of each prompt from its cache.
 
@@ -61,6 +61,7 @@ class Behaviour:
 
     style: Style = "vllm"
     depth: int = 0
+    nodes: int | None = None
     round_ms: float = 1.0
     per_request: bool = True
     times: bool = False
@@ -256,7 +257,7 @@ def beside(state: State, body: Json, made: FakeAnswer) -> Json:
         }
     if style == "sglang" and body.get("return_spec_tokens_details"):
         details = {
-            "spec_num_proposed_drafts": drafted,
+            "spec_num_proposed_drafts": steps * (state.behaviour.nodes or depth),
             "spec_num_correct_drafts": accepted,
             "spec_verify_ct": steps,
             "spec_correct_drafts_histogram": histogram,

@@ -44,12 +44,9 @@ EVERY = {
 }
 
 
-def stating(
-    extras: Mapping[str, Any] | None = None, details: Mapping[str, Any] | None = None
-) -> StreamedAnswer:
-    """An answer with additional fields of a server, or with details of its usage."""
-    usage = {"completion_tokens_details": details} if details else {}
-    return replace(ANSWER, extras=extras or {}, usage=usage)
+def stating(extras: Mapping[str, Any] | None = None) -> StreamedAnswer:
+    """An answer with additional fields of a server."""
+    return replace(ANSWER, extras=extras or {})
 
 
 @pytest.mark.parametrize(
@@ -83,15 +80,6 @@ def stating(
         *(
             (stating({"timings": {"draft_n": odd, "draft_n_accepted": 3}}), None)
             for odd in (None, -1, 1.5, True, "7")
-        ),
-        # Predicted tokens count unless they are all zero.
-        (
-            stating(details={"accepted_prediction_tokens": 3, "rejected_prediction_tokens": 5}),
-            Counted(drafted=8, accepted=3),
-        ),
-        (
-            stating(details={"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}),
-            None,
         ),
         (captured("none/chat.sse"), None),
         (

@@ -13,6 +13,7 @@ from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
+from tests.harness.ggufs import TOKENS, write_gguf
 from tests.harness.openai.fake_answers import MODEL
 from tests.harness.openai.fake_server import FakeServer
 from tests.harness.openai.sessions import command, two
@@ -66,6 +67,29 @@ def test_a_vllm_is_measured_by_its_address_alone(tmp_path: Path) -> None:
     assert all(trial.accepted is not None and trial.drafted for trial in speculating)
     assert all(trial.compared_tokens == 8 for trial in speculating)
     assert "does not report how many tokens it drafted" not in page_of(tmp_path)
+
+
+def test_a_tree_counts_by_its_levels(tmp_path: Path) -> None:
+    tree = ("--method", "eagle3:n_max=3,nodes=15", "--draft", "Tiny-EAGLE3", "--backend", "cpu")
+    with two(style="sglang", spec={"nodes": 15, "yields": 2}) as servers:
+        submission = measured(tmp_path, *at(servers), *tree, *SMALL)
+
+    (arm,) = (arm for arm in submission.arms if arm.role == "speculation")
+    assert (arm.id, arm.method.n_max, arm.method.nodes) == ("eagle3-n3-t15", 3, 15)
+    # Eight tokens are the first one and four rounds, of which the last is cut: 3 of 4 x 3 levels.
+    found = [trial for trial in submission.trials if trial.arm == arm.id]
+    assert [(each.rounds, each.drafted, each.accepted) for each in found] == [(4, 12, 3)] * 2
+    assert "EAGLE-3, tree of 15" in page_of(tmp_path)
+
+
+def test_a_draft_with_another_vocabulary_is_left_to_the_server(tmp_path: Path) -> None:
+    target = write_gguf(tmp_path / "Tiny-1B.gguf")
+    draft = write_gguf(tmp_path / "Tiny-0.1B.gguf", tokens=TOKENS[:100])
+    pair = ("--target", str(target), "--method", "draft-model:n_max=3", "--draft", str(draft))
+    with two(models=("Tiny-Test-1M-Instruct",)) as servers:
+        submission = measured(tmp_path, *at(servers), *pair, *SMALL, "--backend", "cpu")
+
+    assert submission.drafts[0].vocabulary_size == 100
 
 
 def test_unreported_counters_are_unknown_on_the_page(tmp_path: Path) -> None:

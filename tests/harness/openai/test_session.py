@@ -1,7 +1,5 @@
 """Each engine is measured by the counters and times that it states; all else stays unknown."""
 
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from harness.runners.options import ConnectionOptions
 from schemas.codec import encode
 from tests.harness.campaigns import run
 from tests.harness.openai.fake_answers import DRAFT, MODEL, PROMPT_TOKENS, answer
-from tests.harness.openai.fake_server import FakeServer, serving
+from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import (
     LIMIT,
     answered,
@@ -35,13 +33,6 @@ ACCEPTED = LIMIT - 1 - ROUNDS
 DRAFTED = 3 * ROUNDS
 COUNTED = Totals(decode_ms=0.0, rounds=ROUNDS, drafted=DRAFTED, accepted=ACCEPTED)
 UNKNOWN = Totals(decode_ms=0.0)
-
-
-def baseline_alone(server: FakeServer, limit_s: float) -> Any:  # noqa: ANN401 - a session
-    """A session on a server for the baseline; the other address has no server."""
-    nobody = ("http://127.0.0.1:9",)
-    urls = {"base_url": server.url, "spec_base_urls": nobody}
-    return open_session(plan(), answer_limit_s=limit_s, **urls)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +186,8 @@ def test_requests_to_one_server_say_what_drafts(
 
 def test_a_trial_that_timed_out_says_how_long_it_ran() -> None:
     with serving(style="plain") as server:
-        session = baseline_alone(server, limit_s=0.5)
+        urls = {"base_url": server.url, "spec_base_urls": ("http://127.0.0.1:9",)}
+        session = open_session(plan(), answer_limit_s=0.5, **urls)
         session.prepare("baseline")
         server.state.behaviour = replace(server.state.behaviour, fault="silent")
 
@@ -203,34 +195,6 @@ def test_a_trial_that_timed_out_says_how_long_it_ran() -> None:
 
     assert isinstance(failure, Failure)
     assert (failure.reason, failure.waited_ms) == ("timed-out", 500.0)
-
-
-@pytest.mark.parametrize(
-    ("back", "said"),
-    [({}, None), ({"version": "0.33.0"}, "was restarted with a different engine or model")],
-)
-def test_a_server_that_goes_away_fails_its_trial_and_is_awaited(
-    back: dict[str, str], said: str | None
-) -> None:
-    with serving() as first:
-        session = baseline_alone(first, limit_s=120)
-        session.prepare("baseline")
-    lost = session.generate(request("baseline"))
-
-    with ThreadPoolExecutor() as pool:
-        later = pool.submit(session.generate, request("baseline", "code-2"))
-        time.sleep(0.3)
-        with serving(first.server_address[1], **back):
-            found = later.result()
-
-    assert isinstance(lost, Failure)
-    assert lost.reason == "crashed"
-    assert lost.detail.startswith("nothing listens at http://127.0.0.1:")
-    if said is None:
-        assert isinstance(found, Generation)
-    else:
-        assert isinstance(found, Failure)
-        assert said in found.detail
 
 
 def test_only_our_own_variable_is_read_and_an_invalid_key_is_not_shown() -> None:

@@ -18,8 +18,6 @@ from estimates.model import Estimate
 from estimates.summary import summarize
 from harness.cli import app
 from harness.run import result_file
-from pipeline.collection.discover import discover
-from pipeline.collection.validation import findings_of
 from schemas.contract import read
 from schemas.submission import Submission, Trial
 from tests.harness.openai.deliveries import Delivery
@@ -27,6 +25,7 @@ from tests.harness.openai.fake_answers import DRAFT, MODEL
 from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import command as started
 from tests.nightly import few
+from tests.pipeline.tables import findings
 
 Outcome = Literal["interval", "requests", "flag", "failed"]
 TOKENS, ROUND_MS = 33, 2.0
@@ -224,7 +223,7 @@ def test_no_verdict_contradicts_the_truth(name: str, tmp_path: Path) -> None:
     submission = read(output.read_bytes())
     assert isinstance(submission, Submission)
     result_file.write(submission, tmp_path / "results" / "community")
-    assert not tuple(findings_of(discover(tmp_path / "results")))
+    assert not findings(tmp_path / "results")
     summary = summarize(replace(submission, environment=None))  # whatever else the machine does
     (found,) = (each for each in summary.estimates if each.task == "code")
     assert outcome(found, row.truth) in row.comes, (found, done.stderr)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from answers.speed import Ranged
 from harness.cli import app
 from harness.machine.computer import computer_of
 from harness.models.describe import describe
 from harness.models.model_file import WeightsFile
 from harness.record import kept
 from harness.record.kept import KeptAcceptance
+from planner.speed import Ranged
 
 
 @pytest.mark.usefixtures("cache_dir")

@@ -1,15 +1,11 @@
 """Plans for cards with results agree with these results."""
 
-from pathlib import Path
-
 import pytest
 
-from answers.answer import Answer, answer
-from answers.evidence import PairFigure, pairs
-from harness.errors import BadInputError
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from tests.samples import sample, sample_bytes
+from planner.answer import Answer, answer
+from planner.evidence import PairFigure, pairs
 
 MEASURED = {
     (each.device, each.target): each
@@ -18,24 +14,16 @@ MEASURED = {
 }
 
 
-def asked(model: str, results: tuple[Path, ...] = (), **machine: object) -> Answer:
+def asked(model: str, **machine: object) -> Answer:
     """The plan of a model on a described machine."""
     question = question_of(
         ModelOptions(target=model),
         load=LoadOptions(),
         computer=ComputerOptions(ram=32, **machine),  # type: ignore[arg-type]
-        speed=SpeedOptions(results=results),
+        speed=SpeedOptions(),
         say=lambda _: None,
     )
     return answer(question)
-
-
-def test_a_result_of_another_model_or_card_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "one.json"
-    path.write_bytes(sample_bytes(sample()))
-
-    with pytest.raises(BadInputError, match=r"one.json: a result of .* on RTX 4060 8 GB, not of "):
-        asked("qwen3-8b", (path,), gpus=("RTX 4070 12 GB",))
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from typing import cast
 
 import pytest
 
-from answers.evidence import Rig
-from answers.kinds import Case
 from estimates.model import Interval
 from harness.plan.missed_gain import more_prompts, parts
 from harness.report.setting_results import SettingFigures
+from planner.evidence import Rig
+from planner.kinds import Case
 
 CASE = Case(rig=Rig(card="rtx 3090"), mixture=False, method="mtp")
 

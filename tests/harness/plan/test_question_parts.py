@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from answers.answer import answer, notes_of
-from answers.question import Question
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
+from planner.answer import answer, notes_of
+from planner.question import Question
 from tests.harness.plan.test_plan_command import call
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import harness.plan.command  # noqa: F401 - bound before the readers are counted
-from answers import names, presets
-from answers.machines import described_computer
+from planner import names, presets
+from planner.machines import described_computer
 from tests.harness.plan.test_plan_command import call
 
 # Every function that reads a name as people type it.
@@ -58,7 +58,7 @@ def test_a_plan_reads_each_name_once(question: tuple[str, ...], calls: Counter[s
 
 
 def test_one_function_turns_a_label_into_the_name_in_the_evidence() -> None:
-    packages = ("answers", "harness", "pipeline", "estimates")
+    packages = ("planner", "harness", "pipeline", "estimates")
     files = [file for package in packages for file in Path(package).rglob("*.py")]
 
     both = {
@@ -67,4 +67,4 @@ def test_one_function_turns_a_label_into_the_name_in_the_evidence() -> None:
         if all(f"{word}(" in file.read_text("utf-8") for word in ("card_key", "normalised"))
     }
 
-    assert both == {"answers/machines.py", "answers/names.py"}
+    assert both == {"planner/machines.py", "planner/names.py"}

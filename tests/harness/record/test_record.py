@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from harness.cli import app
 from harness.machine.environment import Watch
-from harness.record.kept import forget, recorded
+from harness.record.kept import recorded
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
 from schemas.submission import Cpu, Machine, OperatingSystem, Snapshot, Submission
@@ -103,23 +103,6 @@ def test_a_depth_that_nobody_measured_keeps_the_side_of_the_nearest(
 
     assert two["speedup"]["estimate"] == four["speedup"]["estimate"] < 1
     assert two["speedup"]["high"] == pytest.approx(1.5 * four["speedup"]["high"], rel=0.01)
-
-
-def test_a_named_result_counts_like_the_record_if_its_machine_is_such(
-    models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine(monkeypatch, LOSES)
-    run = measured(models, tmp_path)
-    assert forget() == 1
-    named = ("--result", str(tmp_path / "out.json"))
-
-    here = plan(models, *named)
-    elsewhere = CliRunner().invoke(app, ["plan", *models[1::2], *named, "--gpu", "RTX 4090"])
-
-    assert here["speedup"]["estimate"] == pytest.approx(run["speedup"], abs=0.001)
-    assert here["speedup"]["basis"] in ("here", "doubted")
-    assert elsewhere.exit_code == 2
-    assert "in out.json" in call("plan", models[1], models[3], *named).stdout.splitlines()[0]
 
 
 def test_other_weights_and_a_described_machine_have_no_part_in_the_record(

@@ -37,7 +37,6 @@ def estimate(arm: str, task: str | None, **fields: object) -> Estimate:
         "tokens_per_round": 2.7,
         "round_cost": 1.8,
         "acceptance_rate": 0.425,
-        "sequence_acceptance": 0.1,
         "fire_rate": 1.0,
         "exactness": ExactnessCounts(identical=2, diverged_near_tie=1, diverged=0, not_compared=0),
     }
@@ -82,14 +81,12 @@ NOTHING = {
     "tokens_per_round": None,
     "round_cost": None,
     "acceptance_rate": None,
-    "sequence_acceptance": None,
     "exactness": None,
 }
 SAME = ExactnessCounts(identical=11, diverged_near_tie=0, diverged=1, not_compared=0)
-PREDICTED = {"predicted_speedup": 1.546, "unexplained": -0.03}
 SUMMARY = Summary(
     estimates=(
-        estimate("prompt-lookup-n4", "code", **PREDICTED),
+        estimate("prompt-lookup-n4", "code"),
         estimate("prompt-lookup-n4", "summarization", verdict="no-clear-difference"),
         estimate("prompt-lookup-n4", None),
         *(estimate("baseline-2", task, exactness=SAME) for task in ("code", "json")),

@@ -186,6 +186,36 @@ def test_a_clear_but_doubtful_figure_says_why_it_has_no_verdict() -> None:
     assert said.count("0.60×") == 1
 
 
+@pytest.mark.parametrize(
+    ("speedup", "opening", "heading"),
+    [
+        (2.0, "Faster.", "To use it, although the arms did not alternate:"),
+        (0.4, "Slower.", "Leave speculation off:"),
+    ],
+)
+def test_a_difference_beyond_drift_has_the_command_that_follows_from_it(
+    speedup: float, opening: str, heading: str
+) -> None:
+    order = {"verdict": "uncertain", "doubt": "not-interleaved", "speedup": speedup}
+    interval = Interval(low=speedup * 0.9, high=speedup * 1.1)
+
+    lines = brief_of(MEASURED, only(estimate("draft-model-n4", None, **order, interval=interval)))
+
+    assert lines[0].startswith(opening)
+    assert heading in lines
+
+
+@pytest.mark.parametrize(("flags", "said"), [(2, "One other doubt."), (3, "2 other doubts.")])
+def test_doubts_beyond_the_first_are_counted_in_words(flags: int, said: str) -> None:
+    _, summary = three_arms()
+    (flag,) = summary.flags
+    doubts = (replace(flag, severity="serious", message="The outputs differ."),) * flags
+
+    lines = brief_of(MEASURED, replace(only(estimate("draft-model-n4", None)), flags=doubts))
+
+    assert f"The outputs differ. {said} " in paragraph(lines, "Doubt (") + " "
+
+
 def test_a_figure_that_is_only_a_bound_is_printed_as_one() -> None:
     whole = estimate("draft-model-n4", None, at_most=True, baseline_tps=20.0, tps=30.0)
 

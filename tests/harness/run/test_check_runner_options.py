@@ -1,17 +1,12 @@
-"""An option that a runner cannot run is refused at once, with the name of a runner that can."""
+"""Every method has a runner, and a dry run prints what the runner starts."""
 
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from harness.campaign.method_parser import METHODS, parse
-from harness.campaign.options import Options
+from harness.campaign.method_parser import METHODS
 from harness.cli import app
-from harness.errors import BadInputError
-from harness.run.check_runner_options import require_suited
-from harness.run.chosen_engine import ChosenEngine
-from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import RUNNERS
 from tests.processes import needs_shell
 
@@ -30,41 +25,9 @@ HELP = """\
 """
 
 
-def refusal(runner: str, **options: object) -> str:
-    with pytest.raises(BadInputError) as caught:
-        require_suited(Options(**options), runner, RUNNERS[runner])  # type: ignore[arg-type]
-    return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("runner", "method", "said"),
-    [
-        (
-            "llama-cpp-python",
-            "ngram-mod",
-            "ngram-mod runs through llama-server: use --runner llama-server, or --method prompt-",
-        ),
-        ("llama-cpp-python", "mtp", "mtp runs through llama-server: use --runner llama-server"),
-        (
-            "llama-cpp-python",
-            "draft-model:p_min=0.5",
-            "draft-model: only --runner llama-server supports n_min and p_min",
-        ),
-    ],
-)
-def test_a_method_is_refused_with_the_runner_that_has_it(
-    runner: str, method: str, said: str
-) -> None:
-    assert refusal(runner, methods=(parse(method),)).startswith(said)
-
-
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_has_a_runner(name: str) -> None:
     assert any(name in kind.methods for kind in RUNNERS.values())
-
-
-def engine(runner: str = "llama-server") -> ChosenEngine:
-    return ChosenEngine(runner=runner, connection=ConnectionOptions(answer_limit_s=7))
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ UNKNOWN = {**NOTHING, "verdict": "too-few-prompts"}
 
 @pytest.fixture(autouse=True)
 def given(monkeypatch: pytest.MonkeyPatch, fake_engine: None) -> None:  # noqa: ARG001 - in place
-    command = "x run --quick --target a.gguf -o r.json --output=r.json --keep-answers=a.jsonl"
+    command = "x run --quick --target a.gguf -o r.json --output=r.json"
     monkeypatch.setattr(sys, "argv", [*command.split(), "--notes", "it's"])
 
 
@@ -72,7 +72,7 @@ def test_an_interrupted_run_can_be_continued(tmp_path: Path) -> None:
 
     assert said == (
         f"Next, about 10 min: {PROGRAM} run --quick --target a.gguf -o r.json --output=r.json "
-        "--keep-answers=a.jsonl --notes 'it'\"'\"'s' --resume"
+        "--notes 'it'\"'\"'s' --resume"
     )
 
 

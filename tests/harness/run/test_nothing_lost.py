@@ -19,13 +19,12 @@ from harness.report.events import TrialEnded
 from harness.run import result_file
 from harness.run.execute import RunContext
 from harness.runners.base import EngineReport, Failure, Generation, Runner, Totals, TrialRequest
-from pipeline.collection.discover import discover
-from pipeline.collection.validation import findings_of
 from schemas.method import Method
 from schemas.submission import Submission
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context, measure
 from tests.harness.fake_runner import FakeRig
 from tests.harness.run.test_round_trip import KNOWN, InProcess
+from tests.pipeline.tables import findings
 
 Corrupt = Callable[[Generation], Generation]
 
@@ -146,7 +145,7 @@ def assert_written(submission: Submission, folder: Path, *, good: int = TRIALS -
     """Check that the gate accepts the file, and that it has every trial of the plan once."""
     result_file.write(submission, folder / "results" / "community")
     trials = submission.trials
-    assert not tuple(findings_of(discover(folder / "results")))
+    assert not findings(folder / "results")
     assert len({(trial.arm, trial.prompt, trial.block) for trial in trials}) == TRIALS
     assert len(trials) == TRIALS
     assert [trial.outcome for trial in trials].count("ok") == good
@@ -182,7 +181,7 @@ def test_an_arm_with_only_impossible_answers_is_abandoned_and_the_others_are_wri
     submission = measured(tmp_path / "run.jsonl", runner=partial(Restarting, FakeRig()))
 
     result_file.write(submission, tmp_path / "results" / "community")
-    assert not tuple(findings_of(discover(tmp_path / "results")))
+    assert not findings(tmp_path / "results")
     failed = [trial.arm for trial in submission.trials if trial.outcome == "failed"]
     assert failed == ["draft-model-n4"] * 3
 

@@ -44,7 +44,7 @@ def test_counters_histograms_and_medians_follow_from_the_rounds() -> None:
 
     trial = trial_of(generation(*rounds), PLANNED, order=3)
 
-    assert (trial.rounds, trial.drafted, trial.accepted, trial.full_rounds) == (4, 12, 5, 1)
+    assert (trial.rounds, trial.drafted, trial.accepted) == (4, 12, 5)
     assert trial.drafted_histogram == (1, 0, 0, 0, 3)
     assert trial.accepted_histogram == (2, 1, 0, 0, 1)
     assert trial.round_ms_median == (20.0, 44.0)

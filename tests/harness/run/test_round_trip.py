@@ -16,14 +16,13 @@ from harness.run import result_file
 from harness.run.execute import RunContext
 from harness.runners.base import EngineReport, Generation, Session, TrialRequest
 from harness.runners.base import Failure as Failed
-from pipeline.collection.discover import discover
-from pipeline.collection.validation import findings_of
 from schemas import contract
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Reason, Submission
 from tests.harness.campaigns import MACHINE, measure
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.nightly import few
+from tests.pipeline.tables import findings
 from tests.samples import sample
 
 CAMPAIGNS = 40
@@ -92,7 +91,7 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
 
     path = result_file.write(submission, tmp_path / "results" / "community")
 
-    assert not tuple(findings_of(discover(tmp_path / "results")))
+    assert not findings(tmp_path / "results")
     assert contract.findings(path.read_bytes()) == ()
 
 

@@ -15,7 +15,6 @@ from harness.campaign.method_parser import parse
 from harness.cli import app
 from harness.errors import MachineError
 from harness.report.events import Event, Observer, TrialStarted
-from harness.run import journal
 from harness.tune.outcome import Outcome, as_json
 from harness.tune.search import StageName, families, split
 from harness.tune.tuner import Tuner
@@ -23,7 +22,9 @@ from schemas.contract import read
 from schemas.submission import Reason, Submission
 from tests.harness.campaigns import campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
+from tests.harness.runners.llama_server import scripted
 from tests.nightly import few
+from tests.processes import needs_shell
 
 CORE = suite.load("core")
 # A step over w tokens takes 20 + 2 (w - 1) ms, a drafted token 2 ms, six of ten are accepted: depth
@@ -93,14 +94,13 @@ def test_a_tune_for_machines_names_the_best_depth_and_needs_a_fraction_of_the_sw
     assert measured["interval"]["low"] < 1.67 < measured["interval"]["high"]
     # Two methods at sixteen depths, most of them forecast only.
     assert len(found["candidates"]) == 32
-    assert sum(each["raced"] for each in found["candidates"]) == 4
-    assert sum(each["certified"] for each in found["candidates"]) == 2
+    assert sum(each["certified"] for each in found["candidates"]) == 4
     # A sweep: 33 arms on 32 prompts, three times.
     assert found["trials"] <= 0.4 * 33 * 32 * 3
     submission = read(output.read_bytes())
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
-    assert len(submission.arms) == 3
+    assert len(submission.arms) == 5
     assert "of 24 trials" in result.stderr
 
 
@@ -125,7 +125,7 @@ def test_a_tune_ends_with_the_report_of_its_result(tmp_path: Path, models: list[
     verdict, _, rest = tuned.stdout.partition("\n\n")
     assert shown.stdout.startswith(f"{verdict}\n\n")
     assert "settings considered; " in rest
-    assert "of them measured in the race on 8 prompts" in " ".join(rest.split())
+    assert "; the best 3 by forecast measured on 24 other prompts" in " ".join(rest.split())
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -145,16 +145,15 @@ def test_if_nothing_helps_or_takes_longer_overall_nothing_is_picked(rig: FakeRig
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
-def test_the_certificate_uses_other_prompts_than_the_race() -> None:
+def test_the_certificate_uses_other_prompts_than_the_look() -> None:
     outcome = tuner(TYPICAL_RIG).run()
 
     prompts = {
         name: {each.id for each in submission.suite.prompts}
         for name, submission in outcome.stages.items()
     }
-    assert prompts["look"] == prompts["race"]
-    assert not prompts["race"] & prompts["certificate"]
-    assert (len(prompts["race"]), len(prompts["certificate"])) == (8, 24)
+    assert not prompts["look"] & prompts["certificate"]
+    assert (len(prompts["look"]), len(prompts["certificate"])) == (8, 24)
 
 
 def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
@@ -165,7 +164,7 @@ def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
 
 
 @pytest.mark.usefixtures("cache_dir")
-@pytest.mark.parametrize("stop_at", few([("look", 3), ("race", 60), ("certificate", 20)], 1))
+@pytest.mark.parametrize("stop_at", few([("look", 3), ("certificate", 20)], 1))
 def test_an_interrupted_tune_can_be_continued(
     stop_at: tuple[StageName, int],
 ) -> None:
@@ -185,25 +184,6 @@ def test_an_interrupted_tune_can_be_continued(
         found = _measured(resumed)[name]
         assert len(found) == len(set(found))
         assert submission.design.resumed == (name in stopped.stages)
-
-
-@pytest.mark.usefixtures("cache_dir")
-def test_an_arm_that_was_dropped_stays_dropped_after_a_kill() -> None:
-    # All that is drafted is accepted, so that 63 tokens take seven rounds of 1.8 at depth 8; at
-    # depth 7 seven of 1.7 and one of 1.6.
-    certain = FakeRig(noise=0.005, default_acceptance=1.0)
-    first = tuner(certain, "prompt-lookup", tokens=64)
-    first.run()
-    race = first.campaigns["race"]
-    facts = journal.read(journal.path_of(race))
-    dropped = {fact.arm for fact in facts if isinstance(fact, journal.DroppedFact)}
-
-    again = tuner(certain, "prompt-lookup", tokens=64, resume=True).run()
-
-    assert dropped == {"prompt-lookup-n7"}
-    assert len(journal.read(journal.path_of(race))) == len(facts) + 1  # that it was resumed
-    assert again.pick is not None
-    assert again.pick.arm.id not in dropped
 
 
 @pytest.mark.nightly
@@ -286,7 +266,7 @@ def test_a_dry_run_lists_what_would_be_tried(models: list[str]) -> None:
 
     assert result.exit_code == 0, result.stderr
     assert "Prompt lookup: depth 1 to 6" in result.stdout
-    assert "race on 8 prompts, certificate on 24 others, within 5 min" in result.stdout
+    assert "look at 8 prompts, certificate on 24 others, within 5 min" in result.stdout
 
 
 def test_the_recommended_setting_is_written_for_the_engine(
@@ -314,6 +294,18 @@ def test_a_setting_of_servers_that_run_already_cannot_be_written() -> None:
 
     assert done.exit_code == 2
     assert "--write needs a server that the tune starts" in done.stderr
+
+
+@needs_shell
+def test_a_fork_without_presets_is_refused_before_anything_is_measured(
+    tmp_path: Path, models: list[str]
+) -> None:
+    fork = ("--server-binary", str(scripted.write_ik(tmp_path / "llama-server")))
+
+    done = call("tune", *fork, *models, "--gpu-layers", "0", "--write", "models.ini")
+
+    assert done.exit_code == 2
+    assert done.stderr == "Error: --write: ik_llama.cpp reads no settings file; leave out --write\n"
 
 
 def test_a_draft_is_tried_with_n_grams_if_the_engine_can(models: list[str]) -> None:

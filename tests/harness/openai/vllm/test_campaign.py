@@ -113,10 +113,17 @@ def test_servers_are_started_and_ended_and_a_draft_that_does_not_fit_is_named(
     commands = ["--server-command", plain, "--backend", "cpu"]
     commands += ["--method", METHODS["draft_model"], "--spec-server-command"]
     commands += [f"{plain} --speculative-config {shlex.quote(json.dumps(speculation))}"]
+    # Without an arm that runs, there would be no result.
+    commands += [
+        "--method",
+        METHODS["ngram"],
+        "--spec-server-command",
+        shlex.join(started("ngram")),
+    ]
 
     document = measured(tmp_path / "result.json", *commands)
 
-    baseline, failed = document["arms"]
+    baseline, failed, _ = document["arms"]
     [trial] = trials(document, "baseline")
     assert trial["outcome"] == "ok"
     assert baseline["argv"][:1] == ["serve"]

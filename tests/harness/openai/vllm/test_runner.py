@@ -94,7 +94,7 @@ def test_a_vllm_that_is_killed_is_a_value_and_leaves_no_process(
     before = contract.children()
     plain, ngram = (shlex.join(started(mode, build=BUILD)) for mode in ("none", "ngram"))
     plan = replace(PLAN, arms=(BASELINE, NGRAM_ARM))
-    options = ConnectionOptions(server_command=plain, spec_server_commands=(ngram,))
+    options = ConnectionOptions(server_command=plain, spec_server_commands=(ngram,), backend="cpu")
     runner = CONNECT["openai"](options).open
 
     contract.check_failure_and_end(runner, plan, lambda: kill_those_since(before))

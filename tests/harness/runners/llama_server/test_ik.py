@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from answers.engine_commands import default_method, serve_nearest
 from harness.cli import app
 from harness.runners.http.counted_rounds import Counted
 from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server.abilities import read_help
 from harness.runners.llama_server.completion import ByDepth, counted_by_depth
+from planner.engine_commands import default_method, serve_nearest
 from schemas import contract
 from schemas.rig import IK_LLAMA_CPP
 from schemas.submission import Submission

@@ -1,8 +1,7 @@
 """A log gives the real placement of the layers."""
 
-import pytest
-
 from harness.runners.llama_server import server_log
+from schemas.submission import DeviceMemory
 
 NO_GPU = """\
 I load_tensors: loading model tensors, this can take a while... (mmap = true)
@@ -44,5 +43,8 @@ def test_a_silent_log_says_nothing_about_layers() -> None:
 
 
 def test_memory_is_summed_by_device() -> None:
-    assert server_log.buffers_mib(TWO_ON_A_CARD) == {"CUDA0": 3600.25, "CPU": 1500.0}
-    assert server_log.buffers_mib(NO_GPU) == {"CPU": pytest.approx(293.64)}
+    assert server_log.in_use(TWO_ON_A_CARD) == (
+        DeviceMemory(device="CPU", peak_mib=1500),
+        DeviceMemory(device="CUDA0", peak_mib=3600),
+    )
+    assert server_log.in_use(NO_GPU) == (DeviceMemory(device="CPU", peak_mib=294),)

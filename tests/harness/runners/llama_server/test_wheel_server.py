@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from answers.engine_commands import default_method, drafting, load_words
-from answers.model import LayerPlacement, Setting
 from harness.campaign.model import ArmPlan
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.llama_server.argv import arguments
 from harness.runners.llama_server.binary import read_devices, read_version
+from planner.engine_commands import default_method, drafting, load_words
+from planner.model import LayerPlacement, Setting
 from schemas.vocabulary import METHODS
 from tests.harness.campaigns import BASELINE, campaign
 
@@ -55,7 +55,7 @@ def test_every_flag_that_a_run_uses_is_in_its_help(abilities: Abilities, kind: s
 
 
 def test_every_flag_that_a_plan_prints_is_in_its_help(abilities: Abilities) -> None:
-    setting = Setting(slots=2, unified=True, ubatch=4096, flash_attention=False, kv_k="q8_0")
+    setting = Setting(slots=2, unified=True, ubatch=4096, kv_k="q8_0")
     words = load_words(setting, LayerPlacement(layers=20, cpu_experts=5), fit="on")
     words += ["-m", "-hf", "-md", "-hfd", "--no-warmup", "-lv"]
     for kind in KINDS:
