@@ -1,6 +1,6 @@
 """Compute the medians that ship, and test them: `python -m bench.predictions`.
 
-The program writes the medians to `planner/fitted.json`, those of rounds to
+The program writes the medians to `planner/fitted.json`, the medians of rounds to
 `planner/accepted.json`, and the ledger and the tables of the page Proofs to `bench/figures/`.
 Entries that are already in the ledger stay as they are.
 """
