@@ -18,7 +18,6 @@ from pipeline.site.charts import Chart, definitions, draw, picture_of
 from pipeline.site.charts.captions import CAPTIONS
 from pipeline.site.charts.pictures import PICTURES
 from pipeline.site.charts.theme import (
-    BACKEND_COLOURS,
     METHOD_COLOURS,
     darkened,
 )
@@ -63,7 +62,7 @@ def test_a_picture_for_dark_pages_equals_that_of_the_dark_theme(drawn: dict[str,
 
 
 def test_no_mark_has_a_colour_that_dark_pages_exchange() -> None:
-    marks = {*METHOD_COLOURS.values(), *BACKEND_COLOURS.values()}
+    marks = set(METHOD_COLOURS.values())
 
     assert [each for each in marks if darkened(f'="{each}"') != f'="{each}"'] == []
 

@@ -1,4 +1,4 @@
-"""Define the colours and shapes of methods and backends, and the Vega-Lite config of pages.
+"""Define the colours and shapes of methods, and the Vega-Lite config of pages.
 
 Every colour has a contrast of at least 3:1 with both backgrounds, so that one specification works
 on light and dark pages; only text and lines differ (`CONFIGS`). Backgrounds are transparent. Red is
@@ -6,7 +6,6 @@ not paired with green, and every colour comes with a shape or a number.
 """
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from schemas.vocabulary import METHODS
@@ -24,11 +23,10 @@ BAND_PX = 30
 METHOD_COLOURS = {name: method.colour for name, method in METHODS.items() if method.colour}
 METHOD_SHAPES = {name: method.shape for name, method in METHODS.items() if method.shape}
 NEUTRAL = METHOD_COLOURS["other"]
-# Blue and orange mean faster and slower, so no method or backend has them.
+# Blue and orange mean faster and slower, so no method has them.
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
 DOT = next(iter(METHOD_COLOURS.values()))
 CHARTS = document("charts", "pipeline.site")
-BACKEND_COLOURS: dict[str, str] = CHARTS["backends"]
 
 # Colours of words, of lines, and of the background of words on lines, which is --dm-card in
 # draftmap.css.
@@ -79,13 +77,8 @@ def colour(method: str) -> str:
     return METHOD_COLOURS.get(method, NEUTRAL)
 
 
-def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
-    """The domain and range of a colour scale for these keys, in the order of `colours`."""
-    present = set(keys)
-    unlisted = sorted(present - colours.keys())  # a backend with a name from a result
-    domain = [key for key in colours if key in present] + unlisted
-    return domain, [colours.get(key, NEUTRAL) for key in domain]
-
-
-method_colours = partial(_scale, METHOD_COLOURS)
-backend_colours = partial(_scale, BACKEND_COLOURS)
+def method_colours(methods: Iterable[str]) -> Scale:
+    """The domain and range of a colour scale for these methods, in the vocabulary's order."""
+    present = set(methods)
+    domain = [each for each in METHODS if each in present]
+    return domain, [colour(each) for each in domain]
